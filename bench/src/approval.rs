@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use lango_runtime::{ApprovalPolicy, Case, Effect, Rule, StepPattern, Verdict, decide};
+use lango_runtime::{ApprovalPolicy, Effect, Rule, RuleCase, StepPattern, Verdict, decide_call};
 
 use crate::{REPEATS, block_on, figures, finish};
 
@@ -32,13 +32,13 @@ pub(crate) fn measure() -> Result<()> {
     let check = |arguments: &str| -> Result<Verdict> {
         let prepared = tool.prepare(arguments)?;
         let proposal = prepared.propose().context("no proposal")?;
-        let case = Case {
+        let case = RuleCase {
             tool: "exec_shell",
             agent: &agent,
             directory: directory.path(),
             proposal: &proposal,
         };
-        Ok(decide(ApprovalPolicy::AskDangerous, true, &rules, &case))
+        Ok(decide_call(ApprovalPolicy::AskDangerous, true, &rules, &case))
     };
     let mut table = figures::Table::default();
     for command in commands() {

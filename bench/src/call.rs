@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use futures_util::StreamExt;
 use lango_model::{
-    Chain, Endpoint, Facts, Link, Message, Model, ModelEvent, ModelId, ModelRequest, RemoteModel,
-    RetryPolicy, Wire,
+    Chain, ChainLink, Endpoint, Message, Model, ModelEvent, ModelFacts, ModelId, ModelRequest,
+    RemoteModel, RetryPolicy, Wire,
 };
 use lango_scripted::{Framing, WireProfile, profile};
 use lango_tool::ToolDeclaration;
@@ -147,8 +147,9 @@ pub(crate) async fn overhead(wire: Wire, address: &str) -> Result<(f64, f64)> {
     let url = format!("http://{address}{base_path}");
     let id = ModelId::new("bench", "model");
     let remote = RemoteModel::new(Endpoint::new(id, wire, url.clone()))?;
-    let facts = Facts { window: Some(400_000), max_output: Some(128_000), ..Facts::default() };
-    let link = Link { model: Arc::new(remote), facts, health: Arc::default() };
+    let facts =
+        ModelFacts { window: Some(400_000), max_output: Some(128_000), ..ModelFacts::default() };
+    let link = ChainLink { model: Arc::new(remote), facts, health: Arc::default() };
     let chain = Chain::new(link, Vec::new(), RetryPolicy::default());
     let request = Arc::new(request().await?);
     let ask = async || -> Result<()> {

@@ -74,7 +74,7 @@ pub(crate) fn work() -> Result<()> {
     for (kind, tokens) in TOKENS {
         let passages = passages(kind);
         for passage in &passages {
-            let count = encoder.token_count(passage);
+            let count = encoder.count_tokens(passage);
             ensure!(tokens.contains(&count), "a {kind} passage has {count} tokens: {passage}");
         }
         for batch in BATCHES {

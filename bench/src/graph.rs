@@ -2,7 +2,9 @@
 
 use anyhow::{Result, ensure};
 use lango_librarian::Provenance;
-use lango_librarian::graph::{Direction, Graph, Limits, Name, NewTriple, TraversalRequest};
+use lango_librarian::graph::{
+    Direction, Graph, GraphName, NewTriple, TraversalLimits, TraversalRequest,
+};
 use lango_store::{Database, DatabaseLocation};
 use tokio_util::sync::CancellationToken;
 
@@ -15,9 +17,9 @@ const TRAVERSALS: u32 = 50;
 /// Steps.
 const DEPTH: u32 = 3;
 /// Room for everything within three steps.
-const ALL: Limits = Limits { nodes: 5_000, edges: 10_000 };
+const ALL: TraversalLimits = TraversalLimits { nodes: 5_000, edges: 10_000 };
 /// The limits that the tool has.
-const TOOL: Limits = Limits { nodes: 200, edges: 400 };
+const TOOL: TraversalLimits = TraversalLimits { nodes: 200, edges: 400 };
 
 pub(crate) fn measure() -> Result<()> {
     let mut table = figures::Table::default();
@@ -66,7 +68,7 @@ async fn fill(graph: &Graph, edges: usize) -> Result<()> {
             let object = (subject * 7_919 + (number + 1) * 104_729) % nodes;
             triples.push(NewTriple {
                 subject: name(subject)?,
-                predicate: Name::new("predicate", &format!("relates to in way {number}"))?,
+                predicate: GraphName::new("predicate", &format!("relates to in way {number}"))?,
                 object: name(object)?,
                 provenance: Provenance { by: "bench".to_owned(), ..Provenance::default() },
                 valid_from: None,
@@ -75,7 +77,7 @@ async fn fill(graph: &Graph, edges: usize) -> Result<()> {
         }
     }
     graph.add_all(&triples).await?;
-    let (_, stored) = graph.size().await?;
+    let (_, stored) = graph.count_nodes_and_relations().await?;
     ensure!(stored == edges as u64, "{stored} of {edges} relations are there");
     Ok(())
 }
@@ -83,7 +85,7 @@ async fn fill(graph: &Graph, edges: usize) -> Result<()> {
 async fn follow(
     graph: &Graph,
     start: usize,
-    limits: Limits,
+    limits: TraversalLimits,
     direction: Direction,
 ) -> Result<usize> {
     let reach = TraversalRequest {
@@ -98,6 +100,6 @@ async fn follow(
     Ok(graph.traverse(&reach, &CancellationToken::new()).await?.edges.len())
 }
 
-fn name(number: usize) -> Result<Name> {
-    Ok(Name::new("node", &format!("A thing of the world, number {number}"))?)
+fn name(number: usize) -> Result<GraphName> {
+    Ok(GraphName::new("node", &format!("A thing of the world, number {number}"))?)
 }

@@ -12,9 +12,9 @@ use anyhow::{Context, Result, bail};
 use futures_util::future::join_all;
 use lango_a2a::remote::{Directory, RemoteConfig, RemoteLimits, card_url, team};
 use lango_egress::Rules;
-use lango_model::Options;
-use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
-use lango_protocol::{Origin, SessionId};
+use lango_model::ReplyOptions;
+use lango_orchestration::{AgentTreeConfig, PromptSections, Topology, build_agent_tree};
+use lango_protocol::{MessageOrigin, SessionId};
 use lango_runtime::{
     AgentModel, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
     UnattendedApprover,
@@ -99,7 +99,7 @@ pub(crate) async fn work(kind: &str, model: &str, agent: &str) -> Result<()> {
         bail!("{warning}");
     }
     let (specs, remote_agents) = team(&statuses);
-    let tree = build_agent_tree(Config {
+    let tree = build_agent_tree(AgentTreeConfig {
         multi_agent: true,
         topology: &Topology::standard()?,
         tools: &ToolRegistry::new(),
@@ -110,7 +110,7 @@ pub(crate) async fn work(kind: &str, model: &str, agent: &str) -> Result<()> {
     })?;
     let runtime = Runtime::new(RuntimeParts {
         tree,
-        model: AgentModel { model: Arc::new(chain(model)?), options: Options::default() },
+        model: AgentModel { model: Arc::new(chain(model)?), options: ReplyOptions::default() },
         agent_models: BTreeMap::new(),
         journal: Journal::open(database).await?,
         approver: Arc::new(UnattendedApprover),
@@ -136,8 +136,8 @@ async fn all(runtime: &Runtime, kind: &str, turns: u32) -> Result<()> {
     let conversations = (0..SESSIONS).map(|number| async move {
         let session: SessionId = format!("{kind}-{number}-{turns}").parse()?;
         for _ in 0..turns {
-            let request = TurnRequest::new(session.clone(), kind, Origin::Library);
-            let outcome = runtime.start_turn(request).outcome().await?;
+            let request = TurnRequest::new(session.clone(), kind, MessageOrigin::Library);
+            let outcome = runtime.start_turn(request).wait_for_outcome().await?;
             let agents = if kind == "hello" { 1 } else { 2 };
             if !outcome.is_done() || outcome.work.agents.len() != agents {
                 bail!("not the turn that should be measured: {outcome:?}");

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use lango_retrieval::{
-    EmbedFuture, Embedder, EmbeddingModel, EntryKey, LocalEmbedder, Mode, NewEntry, NewPassage,
-    Purpose, Retrieval, Search, Space,
+    EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, EntryKey, EntrySpace, LocalEmbedder,
+    NewEntry, NewPassage, Retrieval, RetrievalMode, SearchQuery,
 };
 use lango_store::{Database, DatabaseLocation};
 
@@ -36,16 +36,21 @@ pub(crate) fn measure() -> Result<()> {
             let retrieval =
                 Retrieval::open(Database::open(&location).await?, Some(embedder)).await?;
             fill(&retrieval, passages).await?;
-            for (what, mode) in
-                [("words", Mode::Words), ("meaning", Mode::Vectors), ("both", Mode::Hybrid)]
-            {
+            for (what, mode) in [
+                ("words", RetrievalMode::Words),
+                ("meaning", RetrievalMode::Vectors),
+                ("both", RetrievalMode::Hybrid),
+            ] {
                 let mut taken = Vec::with_capacity(REPEATS);
                 for repeat in 0..=REPEATS {
                     let mut chance = Chance::new(1_000 * repeat as u64 + 7);
                     let queries: Vec<String> = (0..SEARCHES).map(|_| chance.question()).collect();
                     let before = crate::worker::cpu();
                     for query in queries {
-                        let search = Search { mode, ..Search::new(Space::Documents, query, 10) };
+                        let search = SearchQuery {
+                            mode,
+                            ..SearchQuery::new(EntrySpace::Documents, query, 10)
+                        };
                         let found = retrieval.search(&search).await?;
                         ensure!(found.words_only.is_none(), "the query was not embedded");
                     }
@@ -55,7 +60,7 @@ pub(crate) fn measure() -> Result<()> {
                         taken.push(spent.as_secs_f64() * 1000.0 / f64::from(SEARCHES));
                     }
                 }
-                let limit = (passages == 100_000 && mode == Mode::Hybrid).then_some(60.0);
+                let limit = (passages == 100_000 && mode == RetrievalMode::Hybrid).then_some(60.0);
                 table.add(&format!("{passages} passages, by {what}, CPU-ms"), limit, taken);
             }
             Ok(())
@@ -73,13 +78,13 @@ async fn fill(retrieval: &Retrieval, passages: usize) -> Result<()> {
             position: format!("line {place}"),
         });
         let entry = NewEntry {
-            key: EntryKey::new(Space::Documents, "bench", format!("document {number}")),
+            key: EntryKey::new(EntrySpace::Documents, "bench", format!("document {number}")),
             title: format!("Document {number}"),
             source: format!("{number}.md"),
             digest: number.to_string(),
             passages: passages.collect(),
         };
-        retrieval.put(&entry).await?;
+        retrieval.put_entry(&entry).await?;
     }
     Ok(())
 }
@@ -146,8 +151,8 @@ impl Embedder for MadeUp {
         1024
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String], purpose: Purpose) -> EmbedFuture<'a> {
-        if purpose == Purpose::Query {
+    fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> EmbedFuture<'a> {
+        if purpose == EmbeddingPurpose::Query {
             return self.local.embed(texts, purpose);
         }
         Box::pin(async move { Ok(texts.iter().map(|text| made_up(text)).collect()) })

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use lango_sandbox::{Job, Level, Policy, Requirement, Sandbox};
+use lango_sandbox::{ConfinementLevel, Job, LevelRequirement, Sandbox, SandboxPolicy};
 use rustix::process::{WaitOptions, getpid, set_child_subreaper, wait};
 
 use crate::{REPEATS, block_on, figures, finish};
@@ -55,8 +55,8 @@ pub(crate) fn work(kind: &str) -> Result<()> {
             }
             cpu()? - before
         }
-        "bubblewrap" => block_on(confined(Level::Bubblewrap))?,
-        "landlock" => block_on(confined(Level::Landlock))?,
+        "bubblewrap" => block_on(confined(ConfinementLevel::Bubblewrap))?,
+        "landlock" => block_on(confined(ConfinementLevel::Landlock))?,
         _ => bail!("there is no level {kind}"),
     };
     writeln!(std::io::stdout(), "{}", spent / f64::from(COMMANDS))?;
@@ -69,22 +69,22 @@ fn run_bare() -> Result<()> {
     Ok(())
 }
 
-async fn confined(level: Level) -> Result<f64> {
+async fn confined(level: ConfinementLevel) -> Result<f64> {
     let sandbox = Sandbox {
-        requirement: Requirement::Exactly(level),
+        requirement: LevelRequirement::Exactly(level),
         // As users have it: the real program is larger than this one, and starting it costs more.
         helper: Some(std::env::current_exe()?.with_file_name("lango")),
         ..Sandbox::default()
     };
     let directory = tempfile::tempdir()?;
-    let policy = Policy { home: std::env::home_dir(), ..Policy::default() };
+    let policy = SandboxPolicy { home: std::env::home_dir(), ..SandboxPolicy::default() };
     let run = async || -> Result<()> {
         let job = Job {
             program: "/bin/sh".into(),
             arguments: COMMAND.map(Into::into).into(),
             directory: directory.path().to_owned(),
             environment: Vec::new(),
-            bounds: policy.bounds(directory.path()),
+            bounds: policy.job_bounds(directory.path()),
             stdin: Stdio::null(),
         };
         let status = sandbox.spawn(job).await?.wait().await?;

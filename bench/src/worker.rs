@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use futures_util::StreamExt;
 use futures_util::future::try_join_all;
 use lango_model::{
-    Chain, Endpoint, FactsTable, Link, Message, Model, ModelId, ModelRequest, RemoteModel,
+    Chain, ChainLink, Endpoint, FactsTable, Message, Model, ModelId, ModelRequest, RemoteModel,
     RetryPolicy, Wire,
 };
 
@@ -55,7 +55,7 @@ async fn ask(model: &RemoteModel, count: u32) -> Result<()> {
 /// The model as the program builds it: a chain, with what is known about a usual model.
 pub(crate) fn chain(url: &str) -> Result<Chain> {
     let facts = FactsTable::built_in().find("openai", "gpt-5-mini");
-    let link = Link { model: Arc::new(model(url)?), facts, health: Arc::default() };
+    let link = ChainLink { model: Arc::new(model(url)?), facts, health: Arc::default() };
     Ok(Chain::new(link, Vec::new(), RetryPolicy::default()))
 }
 

@@ -8,11 +8,11 @@ use anyhow::Result;
 use lango_chronicler::{Chronicler, Memory, MemoryContext, MemoryResources, MemorySettings};
 use lango_model::{Model, estimate_tokens};
 use lango_protocol::{
-    CallId, CallStatus, Event, EventBody, EventId, Origin, Outcome, OutcomeStatus, SessionId,
-    Timestamp, TurnId, WorkDone,
+    CallId, CallStatus, Event, EventBody, EventId, MessageOrigin, Outcome, OutcomeStatus,
+    SessionId, Timestamp, TurnId, WorkDone,
 };
 use lango_retrieval::{LocalEmbedder, Retrieval};
-use lango_store::{Append, Database, DatabaseLocation, Journal};
+use lango_store::{Database, DatabaseLocation, Journal, JournalAppend};
 use tokio_util::sync::CancellationToken;
 
 use super::conversation::{Conversation, Templates, Turn};
@@ -98,7 +98,7 @@ pub(crate) async fn play(
         let session: SessionId = format!("s{}", turn.session).parse()?;
         if let Some(expected) = &turn.expects {
             let prompt = if remember {
-                let blocks = context.blocks_for(&session, &turn.text).await?;
+                let blocks = context.preview_blocks(&session, &turn.text).await?;
                 blocks.iter().map(|block| block.text.as_str()).collect::<Vec<&str>>().join("\n")
             } else {
                 visible(&conversation.turns[..number], turn.session)
@@ -116,10 +116,10 @@ pub(crate) async fn play(
         }
         write(&journal, &session, turn, templates, number).await?;
         if remember {
-            chronicler.work(&session, &never).await?;
+            chronicler.work_on_session(&session, &never).await?;
         }
     }
-    let all = memory.memories(true).await?;
+    let all = memory.list_memories(true).await?;
     score.stored = all.len();
     let statements = templates.fact.iter().flat_map(|fact| &fact.values).chain(&templates.names);
     let statements: Vec<&String> = statements.collect();
@@ -150,8 +150,8 @@ async fn write(
     templates: &Templates,
     number: usize,
 ) -> Result<()> {
-    let claim = journal.claim(session, "/w").await?;
-    let (attachment, images, origin) = (None, Vec::new(), Origin::Library);
+    let claim = journal.claim_session(session, "/w").await?;
+    let (attachment, images, origin) = (None, Vec::new(), MessageOrigin::Library);
     let mut bodies = vec![EventBody::UserMessage {
         text: turn.text.clone(),
         attachment,
@@ -195,7 +195,10 @@ async fn write(
         })
         .collect();
     journal
-        .append(&claim, Append { events: events.into(), release: true, ..Append::default() })
+        .append(
+            &claim,
+            JournalAppend { events: events.into(), release: true, ..JournalAppend::default() },
+        )
         .await?;
     Ok(())
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::wire::canonical::{canonical, without_empty};
+use crate::wire::canonical::{remove_empty, render_canonical};
 
 /// Describes why a card cannot be signed or verified.
 #[derive(Debug, thiserror::Error)]
@@ -101,14 +101,14 @@ impl TrustedKey {
 
     /// Returns the public key as a JSON Web Key that others can trust.
     pub fn to_jwk(&self) -> String {
-        let mut jwk = self.members();
+        let mut jwk = self.public_members();
         jwk["kid"] = json!(self.key_id);
         jwk["alg"] = json!(self.algorithm);
         jwk["use"] = json!("sig");
         jwk.to_string()
     }
 
-    fn members(&self) -> Value {
+    fn public_members(&self) -> Value {
         match self.algorithm {
             Algorithm::Es256 => {
                 let (x, y) = self.public[1..].split_at(32);
@@ -122,7 +122,7 @@ impl TrustedKey {
 
     /// Returns the thumbprint of RFC 7638.
     fn thumbprint(&self) -> String {
-        BASE64.encode(Sha256::digest(canonical(&self.members()).as_bytes()))
+        BASE64.encode(Sha256::digest(render_canonical(&self.public_members()).as_bytes()))
     }
 
     fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
@@ -147,28 +147,28 @@ impl CardSigner {
     pub fn generate(path: &Path) -> Result<Self, SignatureError> {
         let random = SystemRandom::new();
         let document = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random)
-            .map_err(|error| wrong_key(path, &error))?;
+            .map_err(|error| wrong_key_error(path, &error))?;
         let mut options = std::fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path).map_err(|error| wrong_key(path, &error))?;
+        let mut file = options.open(path).map_err(|error| wrong_key_error(path, &error))?;
         file.write_all(document.as_ref())
             .and_then(|()| file.sync_all())
-            .map_err(|error| wrong_key(path, &error))?;
-        Self::of(document.as_ref(), path)
+            .map_err(|error| wrong_key_error(path, &error))?;
+        Self::from_document(document.as_ref(), path)
     }
 
     /// Opens a key file in PKCS#8, as [`CardSigner::generate`] writes it.
     pub fn open(path: &Path) -> Result<Self, SignatureError> {
-        let document = std::fs::read(path).map_err(|error| wrong_key(path, &error))?;
-        Self::of(&document, path)
+        let document = std::fs::read(path).map_err(|error| wrong_key_error(path, &error))?;
+        Self::from_document(&document, path)
     }
 
-    fn of(document: &[u8], path: &Path) -> Result<Self, SignatureError> {
+    fn from_document(document: &[u8], path: &Path) -> Result<Self, SignatureError> {
         let random = SystemRandom::new();
         let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, document, &random)
-            .map_err(|error| wrong_key(path, &error))?;
+            .map_err(|error| wrong_key_error(path, &error))?;
         let public = pair.public_key().as_ref().to_vec();
         let mut key = TrustedKey { key_id: String::new(), algorithm: Algorithm::Es256, public };
         key.key_id = key.thumbprint();
@@ -182,11 +182,11 @@ impl CardSigner {
 
     /// Returns the entries for the card's `signatures`: one, or two if the card has empty members,
     /// because verifiers do not agree on whether to leave them out.
-    pub fn sign(&self, card: &Value) -> Result<Vec<Value>, SignatureError> {
+    pub fn sign_card(&self, card: &Value) -> Result<Vec<Value>, SignatureError> {
         let header =
             json!({ "alg": self.key.algorithm, "kid": self.key.key_id, "typ": "JOSE" }).to_string();
         let protected = BASE64.encode(header);
-        let mut payloads: Vec<String> = payload(card).collect();
+        let mut payloads: Vec<String> = render_payloads(card).collect();
         payloads.dedup();
         let sign = |payload: String| {
             let message = signing_input(&protected, &payload);
@@ -200,7 +200,7 @@ impl CardSigner {
 }
 
 #[derive(Deserialize)]
-struct Header {
+struct JwsHeader {
     alg: Value,
     #[serde(default)]
     kid: Option<String>,
@@ -219,14 +219,14 @@ pub fn verify_card(card: &Value, keys: &[TrustedKey]) -> Result<String, Signatur
         };
         // A signature that cannot be read is not one by a trusted key.
         let header = BASE64.decode(protected).ok();
-        let header = header.and_then(|bytes| serde_json::from_slice::<Header>(&bytes).ok());
+        let header = header.and_then(|bytes| serde_json::from_slice::<JwsHeader>(&bytes).ok());
         let (Some(header), Ok(signature)) = (header, BASE64.decode(signature)) else { continue };
         // The key determines the algorithm; the header has to agree.
         let trusted = keys.iter().find(|key| {
             header.kid.as_ref() == Some(&key.key_id) && header.alg == json!(key.algorithm)
         });
         let Some(key) = trusted else { continue };
-        let fits = payloads(card)
+        let fits = signed_payloads(card)
             .any(|payload| key.verifies(signing_input(protected, &payload).as_bytes(), &signature));
         if fits {
             return Ok(key.key_id.clone());
@@ -238,29 +238,29 @@ pub fn verify_card(card: &Value, keys: &[TrustedKey]) -> Result<String, Signatur
 
 /// Returns the forms in which a card may have been signed: as received, and reduced to the members
 /// of this version, which is what a program sees that parsed it into types.
-fn payloads(card: &Value) -> impl Iterator<Item = String> {
+fn signed_payloads(card: &Value) -> impl Iterator<Item = String> {
     // A card that does not fit the types can only have been signed as received.
     let typed = serde_json::from_value::<a2a::AgentCard>(card.clone()).ok();
     let typed = typed.and_then(|card| serde_json::to_value(card).ok());
-    let typed = typed.map(|card| payload(&card).collect::<Vec<_>>()).unwrap_or_default();
-    payload(card).collect::<Vec<_>>().into_iter().chain(typed)
+    let typed = typed.map(|card| render_payloads(&card).collect::<Vec<_>>()).unwrap_or_default();
+    render_payloads(card).collect::<Vec<_>>().into_iter().chain(typed)
 }
 
 /// Returns the card without its signatures: first without empty members, then with them.
-fn payload(card: &Value) -> impl Iterator<Item = String> {
+fn render_payloads(card: &Value) -> impl Iterator<Item = String> {
     let mut card = card.clone();
     if let Value::Object(members) = &mut card {
         members.remove("signatures");
     }
-    let cleaned = without_empty(&card).unwrap_or_else(|| json!({}));
-    [canonical(&cleaned), canonical(&card)].into_iter()
+    let cleaned = remove_empty(&card).unwrap_or_else(|| json!({}));
+    [render_canonical(&cleaned), render_canonical(&card)].into_iter()
 }
 
 fn signing_input(protected: &str, payload: &str) -> String {
     format!("{protected}.{}", BASE64.encode(payload))
 }
 
-fn wrong_key(path: &Path, reason: &dyn std::fmt::Display) -> SignatureError {
+fn wrong_key_error(path: &Path, reason: &dyn std::fmt::Display) -> SignatureError {
     SignatureError::Key { path: path.display().to_string(), reason: reason.to_string() }
 }
 
@@ -275,7 +275,7 @@ mod tests {
 
     fn signed(signer: &CardSigner) -> Value {
         let mut card = card();
-        card["signatures"] = json!(signer.sign(&card).unwrap());
+        card["signatures"] = json!(signer.sign_card(&card).unwrap());
         card
     }
 

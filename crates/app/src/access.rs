@@ -18,7 +18,7 @@ use crate::team::{RemoteTeam, Roster, TeamListener};
 use crate::{AppError, Notice};
 
 /// A set of agents; `None` stands for all agents.
-type Reach = Option<BTreeSet<AgentName>>;
+type ReachableAgents = Option<BTreeSet<AgentName>>;
 
 /// The teams of a server.
 pub struct ServedTeams {
@@ -26,22 +26,22 @@ pub struct ServedTeams {
     notice: Notice,
     approver: Arc<dyn Approver>,
     callers: Callers,
-    exposed: Reach,
+    exposed: ReachableAgents,
     /// Agents whose tools are offered directly.
     offering: BTreeSet<AgentName>,
     /// The current teams. The lock is held to look up or make a runtime; making one only copies,
     /// and never blocks.
-    state: Mutex<State>,
+    state: Mutex<TeamsState>,
 }
 
-struct State {
+struct TeamsState {
     /// The whole team, of which each caller has its part.
     roster: Roster,
     /// The remote agents that are available.
     remote_team: RemoteTeam,
     /// The runtimes so far, one for each set of agents. They share the journal and all other
     /// stores.
-    runtimes: BTreeMap<Reach, Runtime>,
+    runtimes: BTreeMap<ReachableAgents, Runtime>,
 }
 
 /// Holds what teams are made of.
@@ -60,7 +60,8 @@ impl ServedTeams {
     pub(crate) fn new(parts: ServedTeamsParts) -> Result<Self, AppError> {
         check_agents(&parts.roster, &parts.expose)?;
         check_agents(&parts.roster, &parts.tools)?;
-        let exposed: Reach = (!parts.expose.is_empty()).then(|| parts.expose.into_iter().collect());
+        let exposed: ReachableAgents =
+            (!parts.expose.is_empty()).then(|| parts.expose.into_iter().collect());
         let runtimes = BTreeMap::new();
         let remote_team = parts.roster.remote_team();
         let teams = Self {
@@ -70,16 +71,16 @@ impl ServedTeams {
             callers: parts.callers,
             exposed,
             offering: parts.tools.into_iter().collect(),
-            state: Mutex::new(State { roster: parts.roster, remote_team, runtimes }),
+            state: Mutex::new(TeamsState { roster: parts.roster, remote_team, runtimes }),
         };
         let mut state = teams.state();
-        let owners = teams.make(&state, &teams.exposed)?;
+        let owners = teams.build_runtime(&state, &teams.exposed)?;
         state.runtimes.insert(teams.exposed.clone(), owners);
         drop(state);
         Ok(teams)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, TeamsState> {
         self.state.lock()
     }
 
@@ -89,14 +90,14 @@ impl ServedTeams {
     }
 
     /// Returns the agents that the team's card describes to a caller, or to the public.
-    fn card_agents(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
+    fn list_card_agents(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
         let reach = match caller {
             None => Some(self.exposed.clone()),
-            Some(caller) => self.reach(caller),
+            Some(caller) => self.find_reachable_agents(caller),
         };
         let Some(reach) = reach else { return Vec::new() };
         let state = self.state();
-        let mut agents = CardAgent::all_of(&state.roster.tree, Some(state.roster.topology()));
+        let mut agents = CardAgent::from_tree(&state.roster.tree, Some(state.roster.topology()));
         if let Some(reach) = reach {
             agents.retain(|agent| reach.contains(agent.name.as_str()));
         }
@@ -104,27 +105,27 @@ impl ServedTeams {
     }
 
     /// Returns the number of running turns in all teams.
-    pub fn turns_under_way(&self) -> usize {
+    pub fn count_running_turns(&self) -> usize {
         let state = self.state();
         state.runtimes.values().map(Runtime::turns_under_way).sum()
     }
 
     /// Waits for the work that follows the turns so far, and returns what could not be done.
-    pub async fn settled(&self) -> Vec<String> {
+    pub async fn wait_for_observers(&self) -> Vec<String> {
         let runtimes: Vec<Runtime> = self.state().runtimes.values().cloned().collect();
         let mut errors = Vec::new();
         for runtime in runtimes {
-            errors.extend(runtime.settled().await);
+            errors.extend(runtime.wait_for_observers().await);
         }
         errors
     }
 
     /// Returns the agents that a caller reaches. The outer `None` means that it has no access.
-    fn reach(&self, caller: &Caller) -> Option<Reach> {
+    fn find_reachable_agents(&self, caller: &Caller) -> Option<ReachableAgents> {
         if caller.as_str() == OWNER {
             return Some(self.exposed.clone());
         }
-        let own = self.callers.cached(caller)?.agents;
+        let own = self.callers.find_cached(caller)?.agents;
         Some(match (own, &self.exposed) {
             (Some(own), Some(exposed)) => Some(own.intersection(exposed).cloned().collect()),
             (Some(own), None) => Some(own),
@@ -133,20 +134,24 @@ impl ServedTeams {
     }
 
     /// Makes a runtime for a set of agents, as they are now.
-    fn make(&self, state: &State, reach: &Reach) -> Result<Runtime, AppError> {
+    fn build_runtime(
+        &self,
+        state: &TeamsState,
+        reach: &ReachableAgents,
+    ) -> Result<Runtime, AppError> {
         let roster = match reach {
             None => state.roster.clone(),
             Some(agents) => state.roster.restrict_to(agents, &state.remote_team)?,
         };
-        let runtime = self.factory.runtime(&roster, Arc::clone(&self.approver));
+        let runtime = self.factory.build_runtime(&roster, Arc::clone(&self.approver));
         // Remote agents may have come or gone since the start.
         runtime.replace_team(&roster.tree, &state.remote_team.agents);
         Ok(runtime)
     }
 
     /// Tells whether a caller may call tools of this agent directly.
-    fn offers(&self, caller: &Caller, agent: &AgentName) -> bool {
-        let reached = match self.reach(caller) {
+    fn may_call_directly(&self, caller: &Caller, agent: &AgentName) -> bool {
+        let reached = match self.find_reachable_agents(caller) {
             None => false,
             Some(None) => true,
             Some(Some(agents)) => agents.contains(agent),
@@ -157,13 +162,13 @@ impl ServedTeams {
 
 impl Teams for ServedTeams {
     fn team(&self, caller: &Caller) -> Option<Runtime> {
-        let reach = self.reach(caller)?;
+        let reach = self.find_reachable_agents(caller)?;
         let mut state = self.state();
         if let Some(runtime) = state.runtimes.get(&reach) {
             return Some(runtime.clone());
         }
         // The set is empty, or its agents are gone: there is no agent to talk to.
-        let made = self.make(&state, &reach);
+        let made = self.build_runtime(&state, &reach);
         let runtime =
             made.inspect_err(|error| tracing::warn!(%error, "a client has no team")).ok()?;
         state.runtimes.insert(reach, runtime.clone());
@@ -199,7 +204,7 @@ impl TeamListener for ServedTeams {
 
 impl ExposedAgents for ServedTeams {
     fn exposed(&self, caller: Option<&Caller>) -> Vec<CardAgent> {
-        self.card_agents(caller)
+        self.list_card_agents(caller)
     }
 }
 
@@ -208,7 +213,7 @@ impl OfferedTools for ServedTeams {
         let state = self.state();
         let agents = state.roster.tree.sub_agents().iter();
         agents
-            .filter(|agent| self.offers(caller, &agent.name))
+            .filter(|agent| self.may_call_directly(caller, &agent.name))
             .flat_map(|agent| {
                 let owned = agent.tools().iter().cloned();
                 owned.map(|tool| OfferedTool { agent: agent.name.clone(), tool })

@@ -46,14 +46,14 @@ impl AgentSettings {
         Ok(Self {
             workspace: Workspace::open(workspace)?,
             operator: OperatorSettings {
-                sandbox: confinement::sandbox(config),
-                policy: confinement::policy(config, home)?,
+                sandbox: confinement::build_sandbox(config),
+                policy: confinement::build_sandbox_policy(config, home)?,
                 skills: find_skills(config, workspace),
                 ..OperatorSettings::default()
             },
-            navigator: web::navigator(config, home)?,
-            librarian: librarian(config, workspace)?,
-            chronicler: memory_settings(config),
+            navigator: web::navigator_settings(config, home)?,
+            librarian: librarian_settings(config, workspace)?,
+            chronicler: build_memory_settings(config),
         })
     }
 
@@ -72,7 +72,7 @@ impl AgentSettings {
         let resources = OperatorResources { workspace, database };
         let operator = OperatorAgent::open(operator, resources).await?;
         let navigator = NavigatorAgent::open(navigator);
-        librarian.skills = skill_sources(config, home, &operator, skills);
+        librarian.skills = build_skill_sources(config, home, &operator, skills);
         let resources =
             LibrarianResources { journal: journal.clone(), retrieval: retrieval.clone() };
         let librarian = LibrarianAgent::open(librarian, resources).await?;
@@ -94,7 +94,7 @@ pub fn find_skills(config: &Config, workspace: &Path) -> Skills {
 }
 
 /// Returns the settings of memory, or `None` if it is not enabled.
-pub fn memory_settings(config: &Config) -> Option<MemorySettings> {
+pub fn build_memory_settings(config: &Config) -> Option<MemorySettings> {
     let given = &config.observational_memory;
     given.enabled.then(|| MemorySettings {
         message_token_threshold: given.message_token_threshold.max(1),
@@ -106,11 +106,11 @@ pub fn memory_settings(config: &Config) -> Option<MemorySettings> {
     })
 }
 
-fn librarian(config: &Config, workspace: &Path) -> Result<LibrarianSettings, AppError> {
+fn librarian_settings(config: &Config, workspace: &Path) -> Result<LibrarianSettings, AppError> {
     let given = &config.librarian;
     let mut settings = LibrarianSettings {
         graph: config.graph.enabled,
-        web: knowledge::web_search(config)?,
+        web: knowledge::build_web_search(config)?,
         ..LibrarianSettings::default()
     };
     if given.enabled {
@@ -123,7 +123,7 @@ fn librarian(config: &Config, workspace: &Path) -> Result<LibrarianSettings, App
                 expires_after: Duration::from_hours(24 * days),
             },
         });
-        let (reader, fetch) = knowledge::reader(config)?;
+        let (reader, fetch) = knowledge::build_reader(config)?;
         let workspace = workspace.to_owned();
         settings.documents = Some(DocumentSettings { reader, fetch, workspace });
     }
@@ -132,7 +132,7 @@ fn librarian(config: &Config, workspace: &Path) -> Result<LibrarianSettings, App
 
 /// Returns the skills as the librarian lists them. They belong to the operator, and the agents'
 /// crates do not know each other.
-fn skill_sources(
+fn build_skill_sources(
     config: &Config,
     home: &Home,
     operator: &OperatorAgent,
@@ -141,7 +141,7 @@ fn skill_sources(
     if !config.librarian.enabled {
         return None;
     }
-    let drafts = knowledge::drafts(home)
+    let drafts = knowledge::open_drafts(home)
         .inspect_err(|error| tracing::warn!(%error, "the librarian cannot write skills"))
         .ok()?;
     let records = operator.records().clone();

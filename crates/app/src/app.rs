@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use lango_store::{Database, DatabaseLocation, Journal};
 
-use crate::config::{Config, LoadedConfig, load};
+use crate::config::{Config, LoadedConfig, load_config};
 use crate::{AppError, Home};
 
 /// Holds what a client chooses before anything is read.
@@ -44,7 +44,7 @@ impl App {
         // A variable that is not UTF-8 belongs to another program, or does not fit its key.
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
         let variables = env::vars_os().map(|(name, value)| (text(name), text(value)));
-        let loaded = load(&home.config_file, variables)?;
+        let loaded = load_config(&home.config_file, variables)?;
         Ok(Self { home, loaded })
     }
 

@@ -8,7 +8,7 @@ use crate::config::{Config, EffectName, PolicyName, RuleConfig};
 use crate::{AppError, home};
 
 /// Returns the policy for calls that no rule decides.
-pub fn approval_policy(config: &Config) -> ApprovalPolicy {
+pub fn read_approval_policy(config: &Config) -> ApprovalPolicy {
     match config.approvals.policy {
         PolicyName::AskDangerous => ApprovalPolicy::AskDangerous,
         PolicyName::AskAll => ApprovalPolicy::AskAll,
@@ -17,14 +17,14 @@ pub fn approval_policy(config: &Config) -> ApprovalPolicy {
 }
 
 /// Returns the rules of the configuration and those that users stored.
-pub async fn rule_book(config: &Config, database: Database) -> Result<RuleBook, AppError> {
+pub async fn open_rule_book(config: &Config, database: Database) -> Result<RuleBook, AppError> {
     let numbered = config.approvals.rules.iter().zip(1..);
     let rules: Result<Vec<Rule>, AppError> =
-        numbered.map(|(rule, number)| configured_rule(rule, number)).collect();
+        numbered.map(|(rule, number)| parse_rule(rule, number)).collect();
     RuleBook::open(rules?, database).await.map_err(AppError::Database)
 }
 
-fn configured_rule(rule: &RuleConfig, number: usize) -> Result<Rule, AppError> {
+fn parse_rule(rule: &RuleConfig, number: usize) -> Result<Rule, AppError> {
     let wrong = |what: &str, why: String| {
         AppError::usage(format!("approvals.rules, number {number}: {what}: {why}"))
     };

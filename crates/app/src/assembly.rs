@@ -9,11 +9,11 @@ use lango_runtime::{AgentParts, ContextSource, RuleBook};
 use lango_tool::RegisteredTool;
 
 use crate::agents::OpenAgents;
-use crate::approvals::rule_book;
+use crate::approvals::open_rule_book;
 use crate::definition::{TeamDefinition, TeamOptions};
 use crate::mcp::{self, McpTools};
 use crate::provider::{self, ModelOptions, ReadyModels};
-use crate::remotes::Remotes;
+use crate::remotes::RemoteAgents;
 use crate::runtime::{RuntimeFactory, context_sources};
 use crate::team::Roster;
 use crate::{App, AppError, Stores, secrets};
@@ -83,15 +83,15 @@ impl App {
         let stores = self.open_stores().await?;
         let observer = models.observer.clone();
         let agents = definition.agents.clone().open(self, &stores, observer).await?;
-        let Extras { remotes, rules, mcp } = if isolated {
-            Extras::default()
+        let UserExtras { remotes, rules, mcp } = if isolated {
+            UserExtras::default()
         } else {
-            Extras::open(self, &definition, &stores, person, &models).await?
+            UserExtras::open(self, &definition, &stores, person, &models).await?
         };
         let workspace = definition.workspace.clone();
         let OpenAgents { mut parts, processes } = agents;
         let roster = Roster::build(definition, take_tools(&mut parts), mcp.tools, remotes)?;
-        let mut secrets = secrets::collect(config, &models);
+        let mut secrets = secrets::collect_secrets(config, &models);
         secrets.extend(mcp.secrets);
         let factory = RuntimeFactory {
             config: config.clone(),
@@ -114,13 +114,13 @@ impl App {
         let OpenAgents { parts: mut agents, .. } =
             definition.agents.clone().open(self, &stores, None).await?;
         let remotes = if options.remote_agents {
-            Remotes::find(config, &stores.database).await?
+            RemoteAgents::check_configured(config, &stores.database).await?
         } else {
             None
         };
         let workspace = definition.workspace.clone();
         let others = if options.mcp_tools {
-            mcp::known_tools(self, &workspace, &stores.database).await?
+            mcp::list_known_tools(self, &workspace, &stores.database).await?
         } else {
             Vec::new()
         };
@@ -145,13 +145,13 @@ impl Inspection {
 
 /// Holds what the user added to the program: rules, remote agents and MCP servers.
 #[derive(Default)]
-struct Extras {
-    remotes: Option<Remotes>,
+struct UserExtras {
+    remotes: Option<RemoteAgents>,
     rules: RuleBook,
     mcp: McpTools,
 }
 
-impl Extras {
+impl UserExtras {
     async fn open(
         app: &App,
         definition: &TeamDefinition,
@@ -160,9 +160,9 @@ impl Extras {
         models: &ReadyModels,
     ) -> Result<Self, AppError> {
         let (config, database) = (app.config(), &stores.database);
-        let remotes = Remotes::find(config, database).await?;
-        let rules = rule_book(config, database.clone()).await?;
-        let mcp = mcp::start(app, &definition.workspace, database, person, models).await?;
+        let remotes = RemoteAgents::check_configured(config, database).await?;
+        let rules = open_rule_book(config, database.clone()).await?;
+        let mcp = mcp::start_servers(app, &definition.workspace, database, person, models).await?;
         Ok(Self { remotes, rules, mcp })
     }
 }

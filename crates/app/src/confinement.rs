@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use lango_sandbox::{Level, Limits, Network, Part, Policy, Requirement, Sandbox};
+use lango_sandbox::{
+    ConfinementLevel, JobLimits, LevelRequirement, NetworkAccess, Sandbox, SandboxPart,
+    SandboxPolicy,
+};
 use lango_store::DatabaseLocation;
 
 use crate::AppError;
@@ -10,41 +13,47 @@ use crate::config::{Config, LevelName, PartName};
 use crate::home::{self, Home};
 
 /// Returns the sandbox that confines commands.
-pub fn sandbox(config: &Config) -> Sandbox {
+pub fn build_sandbox(config: &Config) -> Sandbox {
     let requirement = match config.sandbox.level {
-        LevelName::Auto => Requirement::Auto,
-        LevelName::Bubblewrap => Requirement::Exactly(Level::Bubblewrap),
-        LevelName::Landlock => Requirement::Exactly(Level::Landlock),
-        LevelName::None => Requirement::Exactly(Level::None),
+        LevelName::Auto => LevelRequirement::Auto,
+        LevelName::Bubblewrap => LevelRequirement::Exactly(ConfinementLevel::Bubblewrap),
+        LevelName::Landlock => LevelRequirement::Exactly(ConfinementLevel::Landlock),
+        LevelName::None => LevelRequirement::Exactly(ConfinementLevel::None),
     };
     let part = |part: &PartName| match part {
-        PartName::Bubblewrap => Part::Bubblewrap,
-        PartName::Landlock => Part::Landlock,
-        PartName::Seccomp => Part::Seccomp,
-        PartName::Cgroup => Part::Cgroup,
+        PartName::Bubblewrap => SandboxPart::Bubblewrap,
+        PartName::Landlock => SandboxPart::Landlock,
+        PartName::Seccomp => SandboxPart::Seccomp,
+        PartName::Cgroup => SandboxPart::Cgroup,
     };
     let without = config.sandbox.without.iter().map(part).collect();
     Sandbox { requirement, without, helper: None }
 }
 
 /// Returns the policy that says what commands may access.
-pub fn policy(config: &Config, home: &Home) -> Result<Policy, AppError> {
+pub fn build_sandbox_policy(config: &Config, home: &Home) -> Result<SandboxPolicy, AppError> {
     let given = &config.sandbox;
     let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    Ok(Policy {
+    Ok(SandboxPolicy {
         writable: expand_paths("writable", &given.writable)?,
-        protected: [expand_paths("protected", &given.protected)?, instruction_directories(config)]
-            .concat(),
-        hidden: [expand_paths("hidden", &given.hidden)?, own_files(config, home, user.as_deref())]
-            .concat(),
+        protected: [
+            expand_paths("protected", &given.protected)?,
+            list_instruction_directories(config),
+        ]
+        .concat(),
+        hidden: [
+            expand_paths("hidden", &given.hidden)?,
+            list_own_files(config, home, user.as_deref()),
+        ]
+        .concat(),
         home: user,
-        network: if given.network { Network::On } else { Network::Off },
-        limits: Limits {
+        network: if given.network { NetworkAccess::On } else { NetworkAccess::Off },
+        limits: JobLimits {
             cpu_seconds: given.cpu_seconds.max(1),
             memory_bytes: given.memory_megabytes.clamp(1, u64::MAX >> 20) << 20,
             processes: given.processes.max(1),
             file_bytes: given.file_megabytes.clamp(1, u64::MAX >> 20) << 20,
-            ..Limits::default()
+            ..JobLimits::default()
         },
     })
 }
@@ -57,7 +66,7 @@ fn expand_paths(key: &str, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
 }
 
 /// Returns the directories with instructions for agents.
-fn instruction_directories(config: &Config) -> Vec<PathBuf> {
+fn list_instruction_directories(config: &Config) -> Vec<PathBuf> {
     let agent = &config.agent;
     let topology = Some(PathBuf::from(&agent.topology)).filter(|path| path.is_dir());
     let places = [topology, agent.agents_dir.clone(), agent.prompts_dir.clone()];
@@ -65,7 +74,7 @@ fn instruction_directories(config: &Config) -> Vec<PathBuf> {
 }
 
 /// Returns the paths of Lango's own files: configuration, journal, keys.
-fn own_files(config: &Config, home: &Home, user: Option<&Path>) -> Vec<PathBuf> {
+fn list_own_files(config: &Config, home: &Home, user: Option<&Path>) -> Vec<PathBuf> {
     let mut places =
         vec![home.config_directory.clone(), home.data.clone(), home.config_file.clone()];
     // The paths of a run without LANGO_HOME are included, too.

@@ -89,17 +89,17 @@ fn load_topology(config: &Config, name: &str) -> Result<Topology, AppError> {
         "standard" => Topology::standard(),
         "compact" => Topology::compact(),
         directory => {
-            let files = markdown_files(Path::new(directory)).map_err(|error| {
+            let files = read_markdown_files(Path::new(directory)).map_err(|error| {
                 AppError::usage(format!(
                     "the topology {directory:?} is neither standard nor compact, and cannot be \
                      read as a directory of AGENT.md files: {error}"
                 ))
             })?;
-            Topology::from_files(directory, &borrowed(&files))
+            Topology::from_files(directory, &borrow_files(&files))
         }
     }?;
     let Some(directory) = &config.agent.agents_dir else { return Ok(topology) };
-    let files = markdown_files(directory).map_err(|error| {
+    let files = read_markdown_files(directory).map_err(|error| {
         AppError::usage(format!("agent.agentsDir {} cannot be read: {error}", directory.display()))
     })?;
     let specs: Result<Vec<AgentSpec>, _> = files
@@ -120,22 +120,22 @@ fn load_prompts(config: &Config) -> Result<PromptSections, AppError> {
     let unreadable = |error: std::io::Error| {
         AppError::usage(format!("agent.promptsDir {} cannot be read: {error}", directory.display()))
     };
-    let mut files = markdown_files(directory).map_err(unreadable)?;
+    let mut files = read_markdown_files(directory).map_err(unreadable)?;
     let agents = directory.join("agents");
     if agents.is_dir() {
         for entry in std::fs::read_dir(&agents).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let agent = entry.file_name().to_string_lossy().into_owned();
-            for (name, text) in markdown_files(&entry.path()).map_err(unreadable)? {
+            for (name, text) in read_markdown_files(&entry.path()).map_err(unreadable)? {
                 files.push((format!("agents/{agent}/{name}"), text));
             }
         }
     }
-    Ok(prompts.with_files(&borrowed(&files))?)
+    Ok(prompts.with_files(&borrow_files(&files))?)
 }
 
 /// Returns the `*.md` files of a directory, sorted by name.
-fn markdown_files(directory: &Path) -> std::io::Result<Vec<(String, String)>> {
+fn read_markdown_files(directory: &Path) -> std::io::Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
@@ -148,6 +148,6 @@ fn markdown_files(directory: &Path) -> std::io::Result<Vec<(String, String)>> {
     Ok(files)
 }
 
-fn borrowed(files: &[(String, String)]) -> Vec<(&str, &str)> {
+fn borrow_files(files: &[(String, String)]) -> Vec<(&str, &str)> {
     files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
 }

@@ -3,13 +3,13 @@
 use std::env::{self, VarError};
 
 /// Returns a variable that is set and not blank.
-pub(crate) fn variable(name: &str) -> Option<String> {
-    set_variable(name).filter(|value| !value.trim().is_empty())
+pub(crate) fn read_variable(name: &str) -> Option<String> {
+    read_variable_even_empty(name).filter(|value| !value.trim().is_empty())
 }
 
 /// Returns a variable that is set, even if it is empty. One that is no valid text counts as not
 /// set: no name, address or key has such a value.
-pub(crate) fn set_variable(name: &str) -> Option<String> {
+pub(crate) fn read_variable_even_empty(name: &str) -> Option<String> {
     match env::var(name) {
         Ok(value) => Some(value),
         Err(VarError::NotPresent) => None,

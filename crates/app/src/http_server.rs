@@ -11,14 +11,15 @@ use lango_egress::Guard;
 use lango_mcp::server::{McpEndpoint, McpParts};
 use lango_protocol::AgentName;
 use lango_server::{
-    Access, AccessParts, Endpoints, Gate, Listener, OpenAiEndpoint, OpenAiParts, Token, routes,
+    AccessControl, AccessParts, CallerToken, Endpoints, HostGate, Listener, OpenAiEndpoint,
+    OpenAiParts, combine_routes,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::config::ServerConfig;
 use crate::home::expand_path;
 use crate::owner::OwnerToken;
-use crate::{App, AppError, Notice, ServeOptions, Serving, web};
+use crate::{App, AppError, Notice, ServeOptions, ServedAssembly, web};
 
 /// Limits how long running turns may take to end when the server stops.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
@@ -52,17 +53,17 @@ pub struct OwnerOptions {
 /// A server whose options were checked, and that does not listen yet.
 pub struct HttpServer {
     address: SocketAddr,
-    configured_token: Option<Token>,
+    configured_token: Option<CallerToken>,
     options: HttpServerOptions,
 }
 
 impl HttpServer {
     /// Checks the options against the configuration. Nothing is opened.
     pub fn new(config: &ServerConfig, options: HttpServerOptions) -> Result<Self, AppError> {
-        let address = address(config, &options)?;
-        let configured_token = OwnerToken::configured(config, options.owner)?;
-        let expose = named(options.expose, &config.expose, "server.expose")?;
-        let tools = named(options.tools, &config.tools, "server.tools")?;
+        let address = choose_address(config, &options)?;
+        let configured_token = OwnerToken::read_configured(config, options.owner)?;
+        let expose = choose_agents(options.expose, &config.expose, "server.expose")?;
+        let tools = choose_agents(options.tools, &config.tools, "server.tools")?;
         let options = HttpServerOptions { expose, tools, ..options };
         Ok(Self { address, configured_token, options })
     }
@@ -82,27 +83,28 @@ impl HttpServer {
     pub async fn run<E: From<AppError>>(
         self,
         app: &App,
-        serving: Serving,
+        serving: ServedAssembly,
         announce: impl FnOnce(SocketAddr, &OwnerToken) -> Result<(), E>,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), E> {
         let Self { address, configured_token, options } = self;
         let listener = Listener::bind(address).await.map_err(AppError::from)?;
-        let owner = OwnerToken::find(configured_token, options.owner, &serving.callers).await?;
+        let owner =
+            OwnerToken::find_or_create(configured_token, options.owner, &serving.callers).await?;
         let closing = CancellationToken::new();
         let server = &app.config().server;
         let notice = Arc::clone(&serving.notice);
-        let access = Access::new(AccessParts {
-            gate: Gate::new(&server.allowed_hosts, &server.allowed_origins),
+        let access = AccessControl::new(AccessParts {
+            gate: HostGate::new(&server.allowed_hosts, &server.allowed_origins),
             callers: serving.callers.clone(),
-            owner_token: owner.chosen().cloned(),
+            owner_token: owner.configured_token().cloned(),
             open: options.owner.open,
             notice: Arc::new(move |line| notice(&line)),
         });
         let access = access.map_err(AppError::from)?;
-        let a2a = a2a_endpoint(app, &serving, listener.address(), &options).await?;
-        let endpoints = endpoints(&serving, &a2a, &closing, options.version).await?;
-        let routes = routes(Arc::new(access), endpoints);
+        let a2a = open_a2a_endpoint(app, &serving, listener.address(), &options).await?;
+        let endpoints = build_endpoints(&serving, &a2a, &closing, options.version).await?;
+        let routes = combine_routes(Arc::new(access), endpoints);
         announce(listener.address(), &owner)?;
         let teams = Arc::clone(&serving.teams);
         let ended = closing.clone();
@@ -110,7 +112,7 @@ impl HttpServer {
             ended.cancelled().await;
             a2a.close().await;
         });
-        let is_busy = move || teams.turns_under_way() > 0;
+        let is_busy = move || teams.count_running_turns() > 0;
         listener.serve(routes, stop, closing, GRACE_PERIOD, is_busy).await;
         serving.end().await;
         Ok(())
@@ -118,8 +120,8 @@ impl HttpServer {
 }
 
 /// Returns all endpoints of the server.
-async fn endpoints(
-    serving: &Serving,
+async fn build_endpoints(
+    serving: &ServedAssembly,
     a2a: &A2aEndpoint,
     closing: &CancellationToken,
     version: &'static str,
@@ -142,20 +144,20 @@ async fn endpoints(
         others: vec![mcp.router(), a2a.router()],
         database: serving.database.clone(),
         version,
-        running: Arc::new(move || teams.turns_under_way()),
+        running: Arc::new(move || teams.count_running_turns()),
     })
 }
 
 /// Returns the endpoint of remote agents. Tasks that a process left behind are gone on with.
-async fn a2a_endpoint(
+async fn open_a2a_endpoint(
     app: &App,
-    serving: &Serving,
+    serving: &ServedAssembly,
     address: SocketAddr,
     options: &HttpServerOptions,
 ) -> Result<A2aEndpoint, AppError> {
     let config = app.config();
     let open = options.owner.open;
-    let rules = web::rules(config)?;
+    let rules = web::egress_rules(config)?;
     let settings = Settings { callers_are_known: !open, ..Settings::default() };
     let server = &config.server;
     let endpoint = A2aEndpoint::open(A2aEndpointParts {
@@ -171,18 +173,18 @@ async fn a2a_endpoint(
             documentation_url: None,
             bearer: !open,
         },
-        signer: signer(server)?,
+        signer: load_card_signer(server)?,
         notifications: Some(Guard::new(rules)),
         settings,
     })
     .await?;
-    endpoint.resume().await?;
+    endpoint.resume_unfinished().await?;
     Ok(endpoint)
 }
 
 /// Returns the signer of the card, if a key file is configured. The key is made if it does not
 /// exist.
-fn signer(config: &ServerConfig) -> Result<Option<CardSigner>, AppError> {
+fn load_card_signer(config: &ServerConfig) -> Result<Option<CardSigner>, AppError> {
     let Some(path) = &config.card_key else { return Ok(None) };
     let wrong = |why: String| AppError::usage(format!("server.cardKey {path}: {why}"));
     let file = expand_path(path).map_err(wrong)?;
@@ -191,7 +193,7 @@ fn signer(config: &ServerConfig) -> Result<Option<CardSigner>, AppError> {
 }
 
 /// Returns the agents that a client named, or else the configuration.
-fn named(
+fn choose_agents(
     given: Vec<AgentName>,
     configured: &[String],
     key: &str,
@@ -206,7 +208,10 @@ fn named(
 }
 
 /// Returns where to listen. Without authentication that is this machine alone.
-fn address(config: &ServerConfig, options: &HttpServerOptions) -> Result<SocketAddr, AppError> {
+fn choose_address(
+    config: &ServerConfig,
+    options: &HttpServerOptions,
+) -> Result<SocketAddr, AppError> {
     let configured = || match config.host.as_str() {
         "localhost" => Ok(IpAddr::from([127, 0, 0, 1])),
         other => other.parse().map_err(|_| {

@@ -31,9 +31,9 @@ mod team;
 pub mod web;
 
 pub use access::{ServedTeams, check_agents};
-pub use agents::{find_skills, memory_settings};
+pub use agents::{build_memory_settings, find_skills};
 pub use app::{App, LoadOptions, Stores};
-pub use approvals::{approval_policy, rule_book};
+pub use approvals::{open_rule_book, read_approval_policy};
 pub use assembly::{Assembly, InspectOptions, Inspection, OpenOptions};
 pub use definition::{TeamOptions, find_workspace, is_trusted};
 pub use error::{AppError, ErrorKind};
@@ -42,5 +42,5 @@ pub use http_server::{HttpServer, HttpServerOptions, OwnerOptions};
 pub use logging::{LOG_VARIABLE, LogOptions, start_logging};
 pub use owner::OwnerToken;
 pub use running::RunningTeam;
-pub use serving::{Notice, ServeOptions, Serving};
+pub use serving::{Notice, ServeOptions, ServedAssembly};
 pub use team::Roster;

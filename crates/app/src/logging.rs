@@ -14,7 +14,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, fmt};
 
-use crate::environment::variable;
+use crate::environment::read_variable;
 use crate::{AppError, Home};
 
 /// Names the variable with the filter, in the syntax of `tracing_subscriber::EnvFilter`.
@@ -37,7 +37,7 @@ pub struct LogOptions {
 /// Starts logging. Without `-v`, a filter in the environment or a file nothing is set up, so that
 /// spans and events cost next to nothing.
 pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
-    let from_environment = variable(LOG_VARIABLE);
+    let from_environment = read_variable(LOG_VARIABLE);
     let to_stderr = options.verbosity > 0 || from_environment.is_some();
     if !to_stderr && !options.to_file {
         return Ok(());

@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use lango_server::{Callers, Token};
+use lango_server::{CallerToken, Callers};
 
 use crate::config::ServerConfig;
 use crate::home::expand_path;
@@ -12,21 +12,21 @@ use crate::{AppError, OwnerOptions};
 /// Says how the owner is authenticated.
 pub enum OwnerToken {
     /// By a token that was made just now, which is shown only this once.
-    New(Token),
+    New(CallerToken),
     /// By the token that was printed at an earlier start.
     Before,
     /// By the token of the configuration.
-    Configured(Token),
+    Configured(CallerToken),
     /// Not at all: every program on this machine is accepted as the owner.
     Open,
 }
 
 impl OwnerToken {
     /// Returns the token that the owner chose, before anything is opened.
-    pub(crate) fn configured(
+    pub(crate) fn read_configured(
         config: &ServerConfig,
         options: OwnerOptions,
-    ) -> Result<Option<Token>, AppError> {
+    ) -> Result<Option<CallerToken>, AppError> {
         if options.open {
             return Ok(None);
         }
@@ -40,13 +40,13 @@ impl OwnerToken {
                 "your token comes from {from}, so a new one is made there and not here"
             )));
         }
-        let token = Token::chosen(&text);
+        let token = CallerToken::from_user(&text);
         Ok(Some(token.map_err(|error| AppError::usage(format!("{from}: {error}")))?))
     }
 
     /// Returns how the owner is authenticated. Makes a token if there is none.
-    pub(crate) async fn find(
-        configured: Option<Token>,
+    pub(crate) async fn find_or_create(
+        configured: Option<CallerToken>,
         options: OwnerOptions,
         callers: &Callers,
     ) -> Result<Self, AppError> {
@@ -56,12 +56,12 @@ impl OwnerToken {
         if let Some(token) = configured {
             return Ok(Self::Configured(token));
         }
-        let token = callers.owner_token(options.new_token).await?;
+        let token = callers.create_owner_token(options.new_token).await?;
         Ok(token.map_or(Self::Before, Self::New))
     }
 
     /// Returns the token if it comes from the configuration.
-    pub(crate) fn chosen(&self) -> Option<&Token> {
+    pub(crate) fn configured_token(&self) -> Option<&CallerToken> {
         match self {
             Self::Configured(token) => Some(token),
             Self::New(_) | Self::Before | Self::Open => None,

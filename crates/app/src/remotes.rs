@@ -24,16 +24,19 @@ const MAX_PENDING_MESSAGE_COUNT: usize = 16;
 
 /// Holds the remote agents and their status.
 #[derive(Clone)]
-pub struct Remotes {
+pub struct RemoteAgents {
     /// The directory that checks them.
     pub(crate) directory: Arc<Directory>,
     /// The status of each of them.
     pub statuses: Vec<RemoteStatus>,
 }
 
-impl Remotes {
+impl RemoteAgents {
     /// Checks the remote agents, if any are configured.
-    pub async fn find(config: &Config, database: &Database) -> Result<Option<Self>, AppError> {
+    pub async fn check_configured(
+        config: &Config,
+        database: &Database,
+    ) -> Result<Option<Self>, AppError> {
         let is_used = config.a2a.enabled && config.agent.multi_agent;
         if !is_used || config.a2a.remote_agents.is_empty() {
             return Ok(None);
@@ -44,8 +47,8 @@ impl Remotes {
     }
 
     /// Returns the agents that are available.
-    pub(crate) fn team(&self) -> RemoteTeam {
-        RemoteTeam::of(&self.statuses)
+    pub(crate) fn available_team(&self) -> RemoteTeam {
+        RemoteTeam::from_statuses(&self.statuses)
     }
 
     /// Returns one line for each agent that is not available.
@@ -62,12 +65,12 @@ impl Remotes {
     pub(crate) fn watch(self, watcher: TeamWatcher) -> mpsc::Receiver<String> {
         let (news, receiver) = mpsc::channel(MAX_PENDING_MESSAGE_COUNT);
         let changed = move |statuses: &[RemoteStatus], changes: &[RemoteStatus]| {
-            if let Err(error) = watcher.replace_remotes(RemoteTeam::of(statuses)) {
-                watcher.tell_absence(error.to_string());
+            if let Err(error) = watcher.replace_remotes(RemoteTeam::from_statuses(statuses)) {
+                watcher.announce_absence(error.to_string());
             }
             for change in changes {
                 match change.warning() {
-                    Some(warning) => watcher.tell_absence(warning),
+                    Some(warning) => watcher.announce_absence(warning),
                     // If the receiver is gone, there is no client to tell.
                     None => _ = news.try_send(format!("{} is in the team now", change.name)),
                 }
@@ -105,7 +108,7 @@ pub fn remote_config(config: &Config, agent: &RemoteAgentConfig) -> Result<Remot
     let budget = Duration::from_secs(config.budget.seconds.max(1));
     let rules = Rules::parse(&config.egress.allow, &config.egress.deny, &[])
         .map_err(|error| AppError::usage(format!("egress: {error}")))?;
-    let token = token(agent)
+    let token = read_token(agent)
         .map(|token| HeaderValue::from_str(&format!("Bearer {token}")))
         .transpose()
         .map_err(|_| wrong("tokenEnv", "its value is not a token".to_owned()))?
@@ -125,7 +128,7 @@ pub fn remote_config(config: &Config, agent: &RemoteAgentConfig) -> Result<Remot
             .map(|text| text.parse())
             .collect::<Result<_, _>>()
             .map_err(|error| wrong("allowHosts", format!("{error}")))?,
-        card_keys: card_keys(agent).map_err(|why| wrong("cardKeys", why))?,
+        card_keys: read_card_keys(agent).map_err(|why| wrong("cardKeys", why))?,
         rules,
         streaming: agent.streaming.unwrap_or(true),
         limits: RemoteLimits {
@@ -137,7 +140,7 @@ pub fn remote_config(config: &Config, agent: &RemoteAgentConfig) -> Result<Remot
 }
 
 /// Reads the keys from the files, each of which holds one or a set.
-fn card_keys(agent: &RemoteAgentConfig) -> Result<Vec<TrustedKey>, String> {
+fn read_card_keys(agent: &RemoteAgentConfig) -> Result<Vec<TrustedKey>, String> {
     let mut keys = Vec::new();
     for path in &agent.card_keys {
         let file = home::expand_path(path)?;
@@ -159,12 +162,12 @@ fn card_keys(agent: &RemoteAgentConfig) -> Result<Vec<TrustedKey>, String> {
     Ok(keys)
 }
 
-fn token(agent: &RemoteAgentConfig) -> Option<String> {
+fn read_token(agent: &RemoteAgentConfig) -> Option<String> {
     let variable = agent.token_env.as_deref()?;
-    crate::environment::variable(variable).map(|token| token.trim().to_owned())
+    crate::environment::read_variable(variable).map(|token| token.trim().to_owned())
 }
 
 /// Returns the tokens, which must not be shown or recorded.
-pub(crate) fn secrets(config: &Config) -> impl Iterator<Item = String> {
-    config.a2a.remote_agents.iter().filter_map(token)
+pub(crate) fn remote_tokens(config: &Config) -> impl Iterator<Item = String> {
+    config.a2a.remote_agents.iter().filter_map(read_token)
 }

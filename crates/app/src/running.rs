@@ -8,7 +8,7 @@ use lango_runtime::{Approver, Runtime};
 use tokio::sync::mpsc;
 
 use crate::provider::ReadyModels;
-use crate::remotes::Remotes;
+use crate::remotes::RemoteAgents;
 use crate::team::TeamWatcher;
 use crate::{AppError, Assembly};
 
@@ -23,7 +23,7 @@ pub struct RunningTeam {
     pub models: Arc<ReadyModels>,
     processes: Processes,
     unmatched_tools: Vec<String>,
-    remotes: Option<Remotes>,
+    remotes: Option<RemoteAgents>,
     watcher: TeamWatcher,
     mcp_notices: Vec<String>,
 }
@@ -32,8 +32,8 @@ impl Assembly {
     /// Starts the team for one client. `approver` asks the user before dangerous calls.
     pub fn runtime(self, approver: Arc<dyn Approver>) -> RunningTeam {
         let Self { roster, factory, processes, servers, notices, .. } = self;
-        let runtime = factory.runtime(&roster, approver);
-        for warning in roster.remotes.iter().flat_map(Remotes::warnings) {
+        let runtime = factory.build_runtime(&roster, approver);
+        for warning in roster.remotes.iter().flat_map(RemoteAgents::warnings) {
             runtime.tell_absence(warning);
         }
         let watcher = TeamWatcher::start(&roster, Arc::new(runtime.clone()), servers);
@@ -41,7 +41,7 @@ impl Assembly {
             runtime,
             models: factory.models,
             processes,
-            unmatched_tools: roster.unmatched_tools(),
+            unmatched_tools: roster.list_unmatched_tools(),
             remotes: roster.remotes,
             watcher,
             mcp_notices: notices,
@@ -52,9 +52,9 @@ impl Assembly {
 impl RunningTeam {
     /// Returns what a user should know first: which turns were interrupted, and what is
     /// unavailable.
-    pub async fn notices(&self) -> Result<Vec<String>, AppError> {
+    pub async fn collect_notices(&self) -> Result<Vec<String>, AppError> {
         let mut notices = Vec::new();
-        let turns = self.runtime.journal().unfinished_turns(None).await?;
+        let turns = self.runtime.journal().list_unfinished_turns(None).await?;
         let unfinished = turns.iter().filter(|turn| turn.running.is_none()).count();
         if unfinished > 0 {
             let turns = if unfinished == 1 { "turn was" } else { "turns were" };
@@ -82,13 +82,13 @@ impl RunningTeam {
 
     /// Returns the commands in the background that end with this process.
     pub fn background_commands(&self) -> Vec<String> {
-        self.processes.running()
+        self.processes.list_running()
     }
 
     /// Waits for the work that follows answered turns, and returns what could not be done. Work
     /// that takes too long is not waited for.
-    pub async fn settle(&self) -> Vec<String> {
-        let settled = tokio::time::timeout(SETTLE_TIMEOUT, self.runtime.settled()).await;
+    pub async fn wait_for_observers(&self) -> Vec<String> {
+        let settled = tokio::time::timeout(SETTLE_TIMEOUT, self.runtime.wait_for_observers()).await;
         settled.unwrap_or_else(|_| {
             tracing::warn!("the work that follows answered turns was not waited for any longer");
             Vec::new()

@@ -12,10 +12,10 @@ use lango_runtime::{
 };
 use lango_store::Journal;
 
-use crate::approvals::approval_policy;
+use crate::approvals::read_approval_policy;
 use crate::config::Config;
 use crate::provider::ReadyModels;
-use crate::remotes::Remotes;
+use crate::remotes::RemoteAgents;
 use crate::team::Roster;
 
 /// Makes runtimes that share everything but their team.
@@ -32,7 +32,7 @@ pub(crate) struct RuntimeFactory {
 
 impl RuntimeFactory {
     /// Makes a runtime for a team.
-    pub(crate) fn runtime(&self, roster: &Roster, approver: Arc<dyn Approver>) -> Runtime {
+    pub(crate) fn build_runtime(&self, roster: &Roster, approver: Arc<dyn Approver>) -> Runtime {
         let observers = self.agents.iter().flat_map(|agent| &agent.observers);
         let background = self.agents.iter().flat_map(|agent| &agent.background);
         Runtime::new(RuntimeParts {
@@ -45,14 +45,14 @@ impl RuntimeFactory {
             context: context_sources(&self.agents, roster, &self.workspace),
             observers: observers.chain(background).map(Arc::clone).collect(),
             advisor: self.agents.iter().find_map(|agent| agent.advisor.clone()),
-            scrubber: self.scrubber(),
-            settings: settings(&self.config),
+            scrubber: self.build_scrubber(),
+            settings: runtime_settings(&self.config),
             workspace: self.workspace.display().to_string(),
             remote_agents: roster.remote_team().agents,
         })
     }
 
-    fn scrubber(&self) -> Scrubber {
+    fn build_scrubber(&self) -> Scrubber {
         Scrubber::new(self.secrets.iter().cloned())
     }
 }
@@ -70,11 +70,11 @@ pub(crate) fn context_sources(
     for context in context.filter(|context| reaches(context.tool_prefix)) {
         sources.push(Box::new(Arc::clone(&context.source)));
     }
-    sources.extend(roster.remotes.as_ref().map(Remotes::open_questions));
+    sources.extend(roster.remotes.as_ref().map(RemoteAgents::open_questions));
     sources
 }
 
-fn settings(config: &Config) -> Settings {
+fn runtime_settings(config: &Config) -> Settings {
     Settings {
         limits: BudgetLimits {
             model_calls: config.budget.model_calls.max(1),
@@ -83,7 +83,7 @@ fn settings(config: &Config) -> Settings {
             seconds: config.budget.seconds.max(1),
             ..BudgetLimits::default()
         },
-        approval_policy: approval_policy(config),
+        approval_policy: read_approval_policy(config),
         approval_expiry: Duration::from_secs(config.approvals.expire_seconds.max(1)),
         history_turns: config.history.turns,
         history_tokens: config.history.tokens,

@@ -22,7 +22,7 @@ const APPROVAL_INTERVAL: Duration = Duration::from_secs(5);
 pub type Notice = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Holds everything that is served.
-pub struct Serving {
+pub struct ServedAssembly {
     /// The teams of the API clients.
     pub teams: Arc<ServedTeams>,
     /// The API clients.
@@ -49,7 +49,7 @@ pub struct ServeOptions {
 
 impl Assembly {
     /// Builds the teams of a server. Fails before the server listens.
-    pub async fn serve(self, options: ServeOptions) -> Result<Serving, AppError> {
+    pub async fn serve(self, options: ServeOptions) -> Result<ServedAssembly, AppError> {
         let Self { roster, mut factory, stores, servers, notices, .. } = self;
         let ServeOptions { expose, tools, secrets, notice } = options;
         let choice = &factory.models.choice;
@@ -76,21 +76,22 @@ impl Assembly {
         }
         if let Some(remotes) = roster.remotes {
             remotes.warnings().iter().for_each(|line| notice(line));
-            tell(remotes.watch(watcher.clone()), Arc::clone(&notice));
+            report_changes(remotes.watch(watcher.clone()), Arc::clone(&notice));
         }
         let crate::Stores { database, journal } = stores;
-        Ok(Serving { teams, callers, database, journal, watcher, notice })
+        Ok(ServedAssembly { teams, callers, database, journal, watcher, notice })
     }
 }
 
-impl Serving {
+impl ServedAssembly {
     /// Waits for the work that follows turns, reports what was not finished, and stops the MCP
     /// servers.
     pub async fn end(&self) {
-        let left = self.teams.turns_under_way();
+        let left = self.teams.count_running_turns();
         if left > 0 {
             (self.notice)(&format!("{left} turns did not end in time; go on with: lango resume"));
-        } else if let Ok(errors) = tokio::time::timeout(SETTLE_TIMEOUT, self.teams.settled()).await
+        } else if let Ok(errors) =
+            tokio::time::timeout(SETTLE_TIMEOUT, self.teams.wait_for_observers()).await
         {
             for error in &errors {
                 (self.notice)(error);
@@ -116,7 +117,7 @@ fn load_approvals(watcher: TeamWatcher, notice: Notice) {
 }
 
 /// Reports changes of the remote agents, as long as the program runs.
-fn tell(mut news: mpsc::Receiver<String>, notice: Notice) {
+fn report_changes(mut news: mpsc::Receiver<String>, notice: Notice) {
     tokio::spawn(async move {
         while let Some(line) = news.recv().await {
             notice(&line);

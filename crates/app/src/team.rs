@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use lango_a2a::remote::{RemoteStatus, team};
 use lango_mcp::client::Servers;
-use lango_orchestration::{AgentTree, Config as TreeConfig, RemoteAgentSpec, Root, Topology};
+use lango_orchestration::{
+    AgentTree, AgentTreeConfig as TreeConfig, RemoteAgentSpec, RootAgent, Topology,
+};
 use lango_protocol::AgentName;
 use lango_runtime::{RemoteAgent, Runtime};
 use lango_tool::{RegisteredTool, ToolRegistry};
@@ -13,7 +15,7 @@ use parking_lot::Mutex;
 
 use crate::AppError;
 use crate::definition::TeamDefinition;
-use crate::remotes::Remotes;
+use crate::remotes::RemoteAgents;
 
 /// Holds the constant parts of a team, without the tools and agents that come and go.
 #[derive(Clone)]
@@ -56,7 +58,7 @@ pub struct Roster {
     /// The parts for rebuilding the tree when tools or agents come or go.
     pub(crate) parts: TeamParts,
     /// The remote agents, if any are configured.
-    pub remotes: Option<Remotes>,
+    pub remotes: Option<RemoteAgents>,
 }
 
 impl Roster {
@@ -65,14 +67,15 @@ impl Roster {
         definition: TeamDefinition,
         own: Vec<RegisteredTool>,
         others: Vec<RegisteredTool>,
-        remotes: Option<Remotes>,
+        remotes: Option<RemoteAgents>,
     ) -> Result<Self, AppError> {
         let mut registry = ToolRegistry::new();
         for tool in own {
             registry.add_registered(tool)?;
         }
         let parts = TeamParts { own: registry, definition };
-        let specs = remotes.as_ref().map(|remotes| remotes.team().specs).unwrap_or_default();
+        let specs =
+            remotes.as_ref().map(|remotes| remotes.available_team().specs).unwrap_or_default();
         let (tools, tree) = parts.build(others, specs)?;
         Ok(Self { tools, tree, parts, remotes })
     }
@@ -83,10 +86,12 @@ impl Roster {
     }
 
     /// Returns the tools that no agent can use.
-    pub fn unmatched_tools(&self) -> Vec<String> {
+    pub fn list_unmatched_tools(&self) -> Vec<String> {
         match &self.tree.root {
-            Root::Team(team) => team.unmatched.iter().map(|tool| tool.name().to_owned()).collect(),
-            Root::Single(_) => Vec::new(),
+            RootAgent::Team(team) => {
+                team.unmatched.iter().map(|tool| tool.name().to_owned()).collect()
+            }
+            RootAgent::Single(_) => Vec::new(),
         }
     }
 
@@ -99,7 +104,7 @@ impl Roster {
 
     /// Returns the remote agents that are available.
     pub(crate) fn remote_team(&self) -> RemoteTeam {
-        self.remotes.as_ref().map(Remotes::team).unwrap_or_default()
+        self.remotes.as_ref().map(RemoteAgents::available_team).unwrap_or_default()
     }
 
     /// Returns the team with only these agents. Each keeps the tools that it has in the whole team,
@@ -133,7 +138,7 @@ pub(crate) struct RemoteTeam {
 }
 
 impl RemoteTeam {
-    pub(crate) fn of(statuses: &[RemoteStatus]) -> Self {
+    pub(crate) fn from_statuses(statuses: &[RemoteStatus]) -> Self {
         let (specs, agents) = team(statuses);
         Self { specs, agents }
     }
@@ -194,7 +199,7 @@ impl TeamWatcher {
                 while changes.changed().await.is_ok() {
                     // A team that cannot be built stays as it was: a name conflict is reported at
                     // the start.
-                    if let Err(error) = watcher.renew() {
+                    if let Err(error) = watcher.rebuild_team() {
                         tracing::warn!(%error, "the team could not be rebuilt");
                     }
                 }
@@ -204,20 +209,21 @@ impl TeamWatcher {
     }
 
     /// Reports that an agent is not available, and why.
-    pub(crate) fn tell_absence(&self, warning: String) {
+    pub(crate) fn announce_absence(&self, warning: String) {
         self.listener.tell_absence(warning);
     }
 
     /// Replaces the available remote agents.
     pub(crate) fn replace_remotes(&self, remote_team: RemoteTeam) -> Result<(), AppError> {
         *self.remote_team.lock() = remote_team;
-        self.renew()
+        self.rebuild_team()
     }
 
     /// Rebuilds the team from what is offered now.
-    pub(crate) fn renew(&self) -> Result<(), AppError> {
+    pub(crate) fn rebuild_team(&self) -> Result<(), AppError> {
         let remote_team = self.remote_team.lock().clone();
-        let tools = self.servers.as_ref().map(|servers| servers.offer().tools).unwrap_or_default();
+        let tools =
+            self.servers.as_ref().map(|servers| servers.offer_tools().tools).unwrap_or_default();
         let (tools, tree) = self.parts.build(tools, remote_team.specs.clone())?;
         self.listener.renew(tools, tree, remote_team)
     }
@@ -225,7 +231,7 @@ impl TeamWatcher {
     /// Loads approvals of MCP servers' tools that were given in another process.
     pub(crate) async fn load_approvals(&self) -> Result<(), AppError> {
         match &self.servers {
-            Some(servers) if servers.look_again().await? => self.renew(),
+            Some(servers) if servers.reload_if_frozen().await? => self.rebuild_team(),
             _ => Ok(()),
         }
     }

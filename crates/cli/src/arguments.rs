@@ -22,7 +22,7 @@ pub(crate) use approvals::{
 };
 pub(crate) use eval::{CallsArguments, EvalCommand};
 pub(crate) use graph::{
-    ExportFormat, GraphCommand, QueryArguments as GraphQueryArguments, Relation,
+    ExportFormat, GraphCommand, QueryArguments as GraphQueryArguments, RelationArguments,
 };
 pub(crate) use ingest::{DocumentsCommand, IngestArguments, SearchArguments, SearchMode};
 pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
@@ -30,12 +30,12 @@ pub(crate) use mcp::{McpAddArguments, McpCommand};
 pub(crate) use memory::{MemoryCommand, MemoryFormat};
 pub(crate) use serve::{CallersCommand, McpServeArguments, ServeArguments, ServeCommand};
 pub(crate) use turns::{
-    Approve, ApproveArguments, ChatArguments, DemoArguments, OutputArguments, OutputFormat,
+    ApprovalMode, ApproveArguments, ChatArguments, DemoArguments, OutputArguments, OutputFormat,
     ResumeArguments, RunArguments, SessionChoice, TeamArguments,
 };
 pub(crate) use views::{
     AgentsCommand, CatalogArguments, ConfigCommand, ModelsCommand, PromptCommand, SessionsCommand,
-    ToolsCommand, UsageArguments, UsageBy,
+    ToolsCommand, UsageArguments, UsageGrouping,
 };
 
 /// A team of agents on your own machine, with a runtime that keeps the promises.

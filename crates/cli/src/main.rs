@@ -21,7 +21,7 @@ use failure::{ExitStatus, Failure};
 
 fn main() -> ExitCode {
     // The helper is started with every command, so this comes before everything else.
-    if let Some(code) = lango_sandbox::helper_requested() {
+    if let Some(code) = lango_sandbox::run_helper_if_requested() {
         return code;
     }
     if let Some(code) = lango_librarian::documents::run_reader_if_requested() {

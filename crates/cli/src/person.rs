@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use lango_mcp::client::{AnswerFuture, Form, FormAnswers, NoPerson, Person};
-use lango_text::{visible, visible_lines, visible_short};
+use lango_text::{make_lines_visible, make_visible, make_visible_short};
 
-use crate::arguments::Approve;
+use crate::arguments::ApprovalMode;
 use crate::printer::write_stderr;
 use crate::terminal::Terminal;
 
 /// Returns what answers servers' questions with this `--approve`.
-pub(crate) fn person(approve: Approve, terminal: Option<Terminal>) -> Arc<dyn Person> {
+pub(crate) fn choose_person(approve: ApprovalMode, terminal: Option<Terminal>) -> Arc<dyn Person> {
     match (approve, terminal) {
-        (Approve::Ask, Some(terminal)) => Arc::new(TerminalPerson { terminal }),
-        (Approve::All, terminal) => Arc::new(ConsentingPerson { terminal }),
+        (ApprovalMode::Ask, Some(terminal)) => Arc::new(TerminalPerson { terminal }),
+        (ApprovalMode::All, terminal) => Arc::new(ConsentingPerson { terminal }),
         _ => Arc::new(NoPerson),
     }
 }
@@ -24,14 +24,14 @@ struct TerminalPerson {
 
 impl Person for TerminalPerson {
     fn fill(&self, form: Form) -> AnswerFuture<Option<FormAnswers>> {
-        Box::pin(fill(self.terminal.clone(), form))
+        Box::pin(fill_form(self.terminal.clone(), form))
     }
 
     fn agree(&self, question: String) -> AnswerFuture<bool> {
         let terminal = self.terminal.clone();
         Box::pin(async move {
             let _prompt_lock = terminal.prompt_lock().await;
-            asked(&terminal, &format!("{question}\nAllow it? [y/N] ")).await
+            ask_yes_or_no(&terminal, &format!("{question}\nAllow it? [y/N] ")).await
         })
     }
 }
@@ -44,7 +44,7 @@ struct ConsentingPerson {
 impl Person for ConsentingPerson {
     fn fill(&self, form: Form) -> AnswerFuture<Option<FormAnswers>> {
         match self.terminal.clone() {
-            Some(terminal) => Box::pin(fill(terminal, form)),
+            Some(terminal) => Box::pin(fill_form(terminal, form)),
             None => NoPerson.fill(form),
         }
     }
@@ -54,34 +54,35 @@ impl Person for ConsentingPerson {
     }
 }
 
-async fn asked(terminal: &Terminal, question: &str) -> bool {
+async fn ask_yes_or_no(terminal: &Terminal, question: &str) -> bool {
     write_stderr(question);
     let answer = terminal.answer().await;
     matches!(answer.as_deref().map(str::trim), Some("y" | "Y" | "yes"))
 }
 
-async fn fill(terminal: Terminal, form: Form) -> Option<FormAnswers> {
+async fn fill_form(terminal: Terminal, form: Form) -> Option<FormAnswers> {
     let _prompt_lock = terminal.prompt_lock().await;
     let question = format!(
         "The MCP server {} asks you (never type a password or a key here):\n{}\nAnswer it? [y/N] ",
         form.server,
-        visible_lines(&form.message, "  | ")
+        make_lines_visible(&form.message, "  | ")
     );
-    if !asked(&terminal, &question).await {
+    if !ask_yes_or_no(&terminal, &question).await {
         return None;
     }
     let mut filled = FormAnswers::new();
     for field in &form.fields {
-        let mut line = visible(&field.name);
+        let mut line = make_visible(&field.name);
         if !field.description.is_empty() {
-            line += &format!(" ({})", visible_short(&field.description));
+            line += &format!(" ({})", make_visible_short(&field.description));
         }
         if !field.choices.is_empty() {
-            let choices: Vec<String> = field.choices.iter().map(|c| visible_short(c)).collect();
+            let choices: Vec<String> =
+                field.choices.iter().map(|c| make_visible_short(c)).collect();
             line += &format!(" [{}]", choices.join(", "));
         }
         if let Some(default) = &field.default {
-            line += &format!(", empty for {}", visible_short(default));
+            line += &format!(", empty for {}", make_visible_short(default));
         }
         write_stderr(&format!("{line}: "));
         let typed = terminal.answer().await?;

@@ -7,15 +7,15 @@ use std::sync::{Arc, mpsc as blocking};
 use lango_runtime::{ApprovalAnswer, ApprovalFuture, ApprovalRequest, Approver};
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot};
 
-use crate::arguments::Approve;
-use crate::display::ask;
+use crate::arguments::ApprovalMode;
+use crate::display::show_question;
 
 /// Reads lines when asked to, and only then, so that a chat and an approval never compete for
 /// what is typed. The reading thread waits in the system, where nothing can cancel it; it ends
 /// with the process.
 #[derive(Debug, Clone)]
 pub(crate) struct Terminal {
-    requests: blocking::Sender<Request>,
+    requests: blocking::Sender<LineRequest>,
     /// Held by the task that has asked and waits: what is typed answers the question that was shown
     /// last, and no other.
     prompt_lock: Arc<Mutex<()>>,
@@ -23,7 +23,7 @@ pub(crate) struct Terminal {
 
 /// A task's request for a line.
 #[derive(Debug)]
-struct Request {
+struct LineRequest {
     /// True for the answer to a question, false for a message.
     is_answer: bool,
     reply: oneshot::Sender<Option<String>>,
@@ -47,10 +47,10 @@ impl Terminal {
     }
 
     fn reading(mut input: impl BufRead + Send + 'static) -> Self {
-        let (requests, queue) = blocking::channel::<Request>();
+        let (requests, queue) = blocking::channel::<LineRequest>();
         std::thread::spawn(move || {
             let mut left_over: Option<String> = None;
-            for Request { is_answer, reply } in queue {
+            for LineRequest { is_answer, reply } in queue {
                 let line = match left_over.take() {
                     // The line was typed for a question that another process had answered. It never
                     // answers another one.
@@ -90,7 +90,7 @@ impl Terminal {
     async fn next(&self, is_answer: bool) -> Option<String> {
         let (reply, line) = oneshot::channel();
         // A thread that is gone has reached the end of the input.
-        self.requests.send(Request { is_answer, reply }).ok()?;
+        self.requests.send(LineRequest { is_answer, reply }).ok()?;
         line.await.ok().flatten()
     }
 }
@@ -108,7 +108,7 @@ pub(crate) enum AnswerSource {
 
 /// Answers approvals as `--approve` says.
 pub(crate) struct TerminalApprover {
-    mode: Approve,
+    mode: ApprovalMode,
     person: Option<Terminal>,
 }
 
@@ -116,14 +116,14 @@ impl TerminalApprover {
     /// Returns the source of answers.
     pub(crate) fn answers(&self) -> AnswerSource {
         match self.mode {
-            Approve::Ask if self.person.is_some() => AnswerSource::Here,
-            Approve::Wait => AnswerSource::OtherProcess,
+            ApprovalMode::Ask if self.person.is_some() => AnswerSource::Here,
+            ApprovalMode::Wait => AnswerSource::OtherProcess,
             _ => AnswerSource::Beforehand,
         }
     }
 
-    /// Returns an approver; `person` is asked with `--approve ask`.
-    pub(crate) fn new(mode: Approve, person: Option<Terminal>) -> Self {
+    /// Returns an approver; `person` is asked with `--approve show_question`.
+    pub(crate) fn new(mode: ApprovalMode, person: Option<Terminal>) -> Self {
         Self { mode, person }
     }
 }
@@ -131,36 +131,39 @@ impl TerminalApprover {
 impl Approver for TerminalApprover {
     fn ask(&self, request: ApprovalRequest) -> ApprovalFuture {
         let person = match (self.mode, &self.person) {
-            (Approve::All, _) => {
+            (ApprovalMode::All, _) => {
                 let by = "--approve all".to_owned();
                 return Box::pin(async { ApprovalAnswer::Approved { by, always: false } });
             }
             // Another process answers, through the journal, or the question expires.
-            (Approve::Wait, _) => return Box::pin(std::future::pending()),
-            (Approve::None, _) => {
+            (ApprovalMode::Wait, _) => return Box::pin(std::future::pending()),
+            (ApprovalMode::None, _) => {
                 let by = "--approve none".to_owned();
                 return Box::pin(async { ApprovalAnswer::Denied { by } });
             }
-            (Approve::Ask, None) => return lango_runtime::UnattendedApprover.ask(request),
-            (Approve::Ask, Some(person)) => person.clone(),
+            (ApprovalMode::Ask, None) => return lango_runtime::UnattendedApprover.ask(request),
+            (ApprovalMode::Ask, Some(person)) => person.clone(),
         };
         // The display shows the question: it knows what else has to be shown first. If another task
         // is asking, the question is shown again when it is its turn.
         let can_be_remembered = !request.always.is_empty();
         Box::pin(async move {
             let by = "the user".to_owned();
-            let _prompt_lock = if let Ok(prompt_lock) =
-                Arc::clone(&person.prompt_lock).try_lock_owned()
-            {
-                prompt_lock
-            } else {
-                let prompt_lock = person.prompt_lock().await;
-                // With standard error closed, nothing can be asked, and the input will have ended
-                // too.
-                let _ =
-                    ask(request.agent.as_str(), &request.tool, &request.summary, &request.always);
-                prompt_lock
-            };
+            let _prompt_lock =
+                if let Ok(prompt_lock) = Arc::clone(&person.prompt_lock).try_lock_owned() {
+                    prompt_lock
+                } else {
+                    let prompt_lock = person.prompt_lock().await;
+                    // With standard error closed, nothing can be asked, and the input will have ended
+                    // too.
+                    let _ = show_question(
+                        request.agent.as_str(),
+                        &request.tool,
+                        &request.summary,
+                        &request.always,
+                    );
+                    prompt_lock
+                };
             match person.answer().await.as_deref().map(str::trim) {
                 Some("y" | "Y" | "yes") => ApprovalAnswer::Approved { by, always: false },
                 Some("a" | "A" | "always") if can_be_remembered => {

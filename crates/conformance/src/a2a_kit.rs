@@ -10,8 +10,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use lango_a2a::server::{A2aEndpoint, A2aEndpointParts, CardAgent, CardSettings, Settings};
 use lango_egress::{Guard, Rules};
-use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
-use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
+use lango_model::{Endpoint, ModelId, RemoteModel, ReplyOptions, Wire};
+use lango_orchestration::{AgentTreeConfig, PromptSections, Topology, build_agent_tree};
 use lango_runtime::{AgentModel, RuleBook, Runtime, RuntimeParts, Scrubber, UnattendedApprover};
 use lango_scripted::{Script, ScriptedServer};
 use lango_store::{Database, DatabaseLocation, Journal};
@@ -77,7 +77,7 @@ fn local_webhooks() -> Result<Rules> {
 /// Builds the standard team without tools.
 async fn team(database: &Database, model: &ScriptedServer) -> Result<(Runtime, Vec<CardAgent>)> {
     let topology = Topology::standard()?;
-    let tree = build_agent_tree(Config {
+    let tree = build_agent_tree(AgentTreeConfig {
         multi_agent: true,
         topology: &topology,
         tools: &ToolRegistry::new(),
@@ -86,12 +86,12 @@ async fn team(database: &Database, model: &ScriptedServer) -> Result<(Runtime, V
         remote_agents: Vec::new(),
         prompts: &PromptSections::default(),
     })?;
-    let agents = CardAgent::all_of(&tree, Some(&topology));
+    let agents = CardAgent::from_tree(&tree, Some(&topology));
     let id = ModelId::new("script", "scripted");
     let model = RemoteModel::new(Endpoint::new(id, Wire::OpenAi, model.base_url()))?;
     let runtime = Runtime::new(RuntimeParts {
         tree,
-        model: AgentModel { model: Arc::new(model), options: Options::default() },
+        model: AgentModel { model: Arc::new(model), options: ReplyOptions::default() },
         agent_models: BTreeMap::new(),
         journal: Journal::open(database.clone()).await?,
         approver: Arc::new(UnattendedApprover),

@@ -13,7 +13,7 @@ use lango_mcp::client::{
     AnswerFuture, Catalogue, ClientEnvironment, ClientError, Form, FormAnswers, HttpConfig, Login,
     OauthConfig, Person, ProcessEnvironment, Server, ServerConfig, Servers, TransportConfig,
 };
-use lango_sandbox::{Policy, Sandbox};
+use lango_sandbox::{Sandbox, SandboxPolicy};
 use lango_store::{Database, DatabaseLocation};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -83,7 +83,7 @@ fn outside(directory: &std::path::Path) -> ClientEnvironment {
         process_environment: ProcessEnvironment {
             workspace: directory.to_owned(),
             sandbox: Sandbox::default(),
-            policy: Policy::default(),
+            policy: SandboxPolicy::default(),
         },
         rules: Rules::default(),
         tokens: directory.join("tokens"),
@@ -113,7 +113,7 @@ async fn visit(server: &Arc<Server>, scenario: &str) -> Result<(), ClientError> 
     if scenario == "initialize" {
         return Ok(());
     }
-    let tools = server.known().map(|known| known.tools).unwrap_or_default();
+    let tools = server.find_stored().map(|known| known.tools).unwrap_or_default();
     for tool in tools.values() {
         let schema = tool.current.as_ref().map_or("", |version| &version.schema);
         server.ask(&tool.name, sample(schema)).await?;

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use axum::Router;
-use lango_server::{Access, AccessParts, Callers, Endpoints, Gate, Listener, routes};
+use lango_server::{
+    AccessControl, AccessParts, Callers, Endpoints, HostGate, Listener, combine_routes,
+};
 use lango_store::Database;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -25,8 +27,8 @@ pub(crate) async fn serve(
     endpoint: Router,
     closing: CancellationToken,
 ) -> Result<()> {
-    let access = Access::new(AccessParts {
-        gate: Gate::new(&[], &[]),
+    let access = AccessControl::new(AccessParts {
+        gate: HostGate::new(&[], &[]),
         callers: Callers::open(database.clone()).await?,
         owner_token: None,
         open: true,
@@ -49,7 +51,7 @@ pub(crate) async fn serve(
     };
     writeln!(io::stdout(), "listening on {}", listener.address().port())?;
     io::stdout().flush()?;
-    let routes = routes(Arc::new(access), endpoints);
+    let routes = combine_routes(Arc::new(access), endpoints);
     listener.serve(routes, stop, closing, Duration::ZERO, || false).await;
     Ok(())
 }

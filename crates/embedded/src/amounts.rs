@@ -1,4 +1,4 @@
-//! Finds numbers and durations in a text, by rules and never by the model. `training/amounts.py`
+//! Finds numbers and durations in a text, by rules and never by the model. `training/find_numbers.py`
 //! has the same rules, and a test compares the two.
 
 use std::ops::Range;
@@ -30,7 +30,7 @@ const TENS: [&str; 8] =
 
 /// Represents a number in a text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Amount {
+pub(crate) struct NumberInText {
     /// The range of the number with its unit.
     pub(crate) range: Range<usize>,
     /// The number as it stands; none that counts if it was put together from several units.
@@ -41,18 +41,18 @@ pub(crate) struct Amount {
     unit: f64,
 }
 
-impl Amount {
+impl NumberInText {
     /// Returns the value for a parameter of this name: a duration is converted to the unit in the
     /// name. The result is NaN where that is not possible.
-    pub(crate) fn for_parameter(&self, name: &str) -> f64 {
-        match (self.length, unit_of_parameter(name)) {
+    pub(crate) fn value_for_parameter(&self, name: &str) -> f64 {
+        match (self.length, parameter_unit(name)) {
             (Some(length), Some(unit)) => length / unit,
             _ => self.value,
         }
     }
 
     /// Adds a smaller duration that follows right after this one.
-    fn and(&self, smaller: &Self) -> Option<Self> {
+    fn add_smaller_duration(&self, smaller: &Self) -> Option<Self> {
         let length = self.length? + smaller.length?;
         let range = self.range.start..smaller.range.end;
         // This also holds for NaN: comparisons with it are false.
@@ -62,7 +62,7 @@ impl Amount {
 }
 
 /// Returns the unit of time, in milliseconds, of a parameter's name: its last word that is a unit.
-fn unit_of_parameter(name: &str) -> Option<f64> {
+fn parameter_unit(name: &str) -> Option<f64> {
     let mut words = vec![String::new()];
     let mut was_small = false;
     for character in name.chars() {
@@ -84,32 +84,32 @@ fn unit_of_parameter(name: &str) -> Option<f64> {
         "min" | "m" | "h" => None,
         "s" if at < last || at == 0 => None,
         "millis" => Some(1.0),
-        word => length_of(word).filter(|length| length.is_finite()),
+        word => unit_milliseconds(word).filter(|length| length.is_finite()),
     };
     words.iter().enumerate().rev().find_map(unit)
 }
 
 /// Represents a run of digits or of letters.
-struct Token {
+struct TextRun {
     text: String,
     range: Range<usize>,
 }
 
 /// Returns every number in the text, in its order.
-pub(crate) fn amounts(text: &str) -> Vec<Amount> {
-    let tokens = Tokens { text, all: tokens(text) };
-    let mut found: Vec<Amount> = Vec::new();
+pub(crate) fn find_numbers(text: &str) -> Vec<NumberInText> {
+    let tokens = TextRuns { text, all: split_into_runs(text) };
+    let mut found: Vec<NumberInText> = Vec::new();
     let mut at = 0;
     while let Some(first) = tokens.all.get(at) {
-        let Some((mut value, mut next)) = tokens.number(at) else {
+        let Some((mut value, mut next)) = tokens.parse_number_at(at) else {
             at += 1;
             continue;
         };
         let (mut length, mut unit) = (None, f64::INFINITY);
-        if let Some((position, found)) = tokens.unit_after(next) {
+        if let Some((position, found)) = tokens.find_unit_after(next) {
             next = position + 1;
             // "An hour and a half".
-            if let Some(after) = tokens.and_a_half(next) {
+            if let Some(after) = tokens.skip_and_a_half(next) {
                 value += 0.5;
                 next = after;
             }
@@ -127,12 +127,12 @@ pub(crate) fn amounts(text: &str) -> Vec<Amount> {
             length = length.map(|length| -length);
         }
         let range = start..tokens.all[next - 1].range.end;
-        let amount = Amount { range, value, length, unit };
+        let amount = NumberInText { range, value, length, unit };
         at = next;
         // "1 minute 30 seconds" is one duration.
         if let Some(before) = found.last_mut()
             && matches!(&text[before.range.end..start], "" | " " | ", " | " and " | ", and ")
-            && let Some(both) = before.and(&amount)
+            && let Some(both) = before.add_smaller_duration(&amount)
         {
             *before = both;
             continue;
@@ -150,18 +150,18 @@ fn is_negative(before: &str) -> bool {
 }
 
 /// Holds the runs of a text.
-struct Tokens<'a> {
+struct TextRuns<'a> {
     text: &'a str,
-    all: Vec<Token>,
+    all: Vec<TextRun>,
 }
 
-impl Tokens<'_> {
-    fn word(&self, at: usize) -> &str {
+impl TextRuns<'_> {
+    fn run_at(&self, at: usize) -> &str {
         self.all.get(at).map_or("", |token| &token.text)
     }
 
     /// Returns the text between a token and the one before it.
-    fn gap(&self, at: usize) -> Option<&str> {
+    fn text_before(&self, at: usize) -> Option<&str> {
         let start = self.all.get(at)?.range.start;
         let end = at.checked_sub(1).map_or(0, |before| self.all[before].range.end);
         Some(&self.text[end..start])
@@ -169,20 +169,21 @@ impl Tokens<'_> {
 
     /// Tells whether a token follows right after the one before it.
     fn is_close(&self, at: usize) -> bool {
-        matches!(self.gap(at), Some("" | " " | "-"))
+        matches!(self.text_before(at), Some("" | " " | "-"))
     }
 
     /// Returns the value of digits or of number words, and the token after it.
-    fn number(&self, at: usize) -> Option<(f64, usize)> {
-        let (mut current, mut next) = self.beginning(at)?;
-        if let Some(after) = self.and_a_half(next) {
+    fn parse_number_at(&self, at: usize) -> Option<(f64, usize)> {
+        let (mut current, mut next) = self.parse_number_start(at)?;
+        if let Some(after) = self.skip_and_a_half(next) {
             current += 0.5;
             next = after;
         }
         // "Half a million", "a couple of hundred".
-        if matches!(self.word(at), "half" | "couple") {
-            let between = self.small_words(next);
-            if self.is_close(next + between) && factor(self.word(next + between)).is_some() {
+        if matches!(self.run_at(at), "half" | "couple") {
+            let between = self.skip_small_words(next);
+            if self.is_close(next + between) && parse_factor(self.run_at(next + between)).is_some()
+            {
                 next += between;
             }
         }
@@ -190,10 +191,10 @@ impl Tokens<'_> {
         let (mut total, mut below, mut room) = (0.0, f64::INFINITY, 0.0);
         loop {
             if self.is_close(next)
-                && let Some(factor) = factor(self.word(next))
+                && let Some(factor) = parse_factor(self.run_at(next))
                 && factor < below
                 && (factor >= 1000.0 || current < 100.0)
-                && (self.word(next) != "k" || self.gap(next) == Some(""))
+                && (self.run_at(next) != "k" || self.text_before(next) == Some(""))
             {
                 if factor >= 1000.0 {
                     total += current * factor;
@@ -202,14 +203,16 @@ impl Tokens<'_> {
                     current *= factor;
                 }
                 // "5k and two" are two numbers.
-                room = if matches!(self.word(next), "k" | "dozen") { 0.0 } else { factor };
+                room = if matches!(self.run_at(next), "k" | "dozen") { 0.0 } else { factor };
                 next += 1;
                 continue;
             }
-            let Some((more, after)) = self.more(next).filter(|(more, _)| *more < room) else {
+            let Some((more, after)) =
+                self.parse_after_hundred(next).filter(|(more, _)| *more < room)
+            else {
                 break;
             };
-            let scale = factor(self.word(after)).filter(|_| self.is_close(after));
+            let scale = parse_factor(self.run_at(after)).filter(|_| self.is_close(after));
             // "Between one hundred and two hundred" are two numbers.
             if scale.is_some_and(|scale| room.max(scale) < 1000.0 || scale >= below) {
                 break;
@@ -221,44 +224,46 @@ impl Tokens<'_> {
     }
 
     /// Returns the value of digits or of one number word, and the token after it.
-    fn beginning(&self, at: usize) -> Option<(f64, usize)> {
+    fn parse_number_start(&self, at: usize) -> Option<(f64, usize)> {
         let token = self.all.get(at)?;
         if token.text.starts_with(|first: char| first.is_ascii_digit()) {
-            return Some((digits(&token.text)?, at + 1));
+            return Some((parse_digits(&token.text)?, at + 1));
         }
-        let value = word(&token.text)?;
+        let value = parse_number_word(&token.text)?;
         if TENS.contains(&token.text.as_str())
             && self.is_close(at + 1)
-            && let Some(unit) = UNITS[1..10].iter().position(|unit| *unit == self.word(at + 1))
+            && let Some(unit) = UNITS[1..10].iter().position(|unit| *unit == self.run_at(at + 1))
         {
-            return Some((value + small(unit + 1), at + 2));
+            return Some((value + to_float(unit + 1), at + 2));
         }
         Some((value, at + 1))
     }
 
     /// Returns the value of what may follow "hundred": "twenty", "and twenty-five".
-    fn more(&self, at: usize) -> Option<(f64, usize)> {
-        let and = usize::from(self.word(at) == "and" && self.gap(at) == Some(" "));
+    fn parse_after_hundred(&self, at: usize) -> Option<(f64, usize)> {
+        let and = usize::from(self.run_at(at) == "and" && self.text_before(at) == Some(" "));
         let is_counted =
-            UNITS[1..].contains(&self.word(at + and)) || TENS.contains(&self.word(at + and));
-        (is_counted && self.gap(at + and) == Some(" ")).then(|| self.beginning(at + and)).flatten()
+            UNITS[1..].contains(&self.run_at(at + and)) || TENS.contains(&self.run_at(at + and));
+        (is_counted && self.text_before(at + and) == Some(" "))
+            .then(|| self.parse_number_start(at + and))
+            .flatten()
     }
 
     /// Returns the token after "and a half".
-    fn and_a_half(&self, at: usize) -> Option<usize> {
+    fn skip_and_a_half(&self, at: usize) -> Option<usize> {
         let mut said = ["and", "a", "half"].into_iter().zip(at..);
-        let is_said = said.all(|(word, at)| self.word(at) == word && self.is_close(at));
+        let is_said = said.all(|(word, at)| self.run_at(at) == word && self.is_close(at));
         is_said.then_some(at + 3)
     }
 
-    fn small_words(&self, at: usize) -> usize {
-        (at..at + 2).take_while(|at| matches!(self.word(*at), "of" | "a" | "an")).count()
+    fn skip_small_words(&self, at: usize) -> usize {
+        (at..at + 2).take_while(|at| matches!(self.run_at(*at), "of" | "a" | "an")).count()
     }
 
     /// Returns a unit of time right after a number, as in "a couple of minutes" and "half an hour".
-    fn unit_after(&self, next: usize) -> Option<(usize, f64)> {
-        let position = next + self.small_words(next);
-        let length = length_of(self.word(position))?;
+    fn find_unit_after(&self, next: usize) -> Option<(usize, f64)> {
+        let position = next + self.skip_small_words(next);
+        let length = unit_milliseconds(self.run_at(position))?;
         let gap = &self.text[self.all[next - 1].range.end..self.all[position].range.start];
         let close = gap.chars().all(|c| matches!(c, ' ' | '-' | 'o' | 'f' | 'a' | 'n'));
         close.then_some((position, length))
@@ -266,7 +271,7 @@ impl Tokens<'_> {
 }
 
 /// Returns the milliseconds of a unit of time.
-fn length_of(unit: &str) -> Option<f64> {
+fn unit_milliseconds(unit: &str) -> Option<f64> {
     Some(match unit {
         "ms" | "msec" | "msecs" | "millisecond" | "milliseconds" => 1.0,
         "s" | "sec" | "secs" | "second" | "seconds" => 1000.0,
@@ -282,7 +287,7 @@ fn length_of(unit: &str) -> Option<f64> {
 
 /// Parses digits. A comma separates thousands if three digits follow each, and a fraction
 /// otherwise.
-fn digits(text: &str) -> Option<f64> {
+fn parse_digits(text: &str) -> Option<f64> {
     let groups: Vec<&str> = text.split(',').collect();
     let thousands = groups.len() > 1
         && groups[0].len() <= 3
@@ -291,12 +296,12 @@ fn digits(text: &str) -> Option<f64> {
     plain.parse().ok()
 }
 
-fn word(text: &str) -> Option<f64> {
+fn parse_number_word(text: &str) -> Option<f64> {
     if let Some(value) = UNITS.iter().position(|unit| *unit == text) {
-        return Some(small(value));
+        return Some(to_float(value));
     }
     if let Some(tens) = TENS.iter().position(|tens| *tens == text) {
-        return Some(small(10 * (tens + 2)));
+        return Some(to_float(10 * (tens + 2)));
     }
     Some(match text {
         "half" => 0.5,
@@ -308,11 +313,11 @@ fn word(text: &str) -> Option<f64> {
     })
 }
 
-fn small(value: usize) -> f64 {
+fn to_float(value: usize) -> f64 {
     u32::try_from(value).map_or(0.0, f64::from)
 }
 
-fn factor(text: &str) -> Option<f64> {
+fn parse_factor(text: &str) -> Option<f64> {
     match text {
         "dozen" => Some(12.0),
         "hundred" => Some(100.0),
@@ -324,7 +329,7 @@ fn factor(text: &str) -> Option<f64> {
 }
 
 /// Runs of digits, with a fraction or thousands, and runs of letters.
-fn tokens(text: &str) -> Vec<Token> {
+fn split_into_runs(text: &str) -> Vec<TextRun> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -334,19 +339,19 @@ fn tokens(text: &str) -> Vec<Token> {
     while at < bytes.len() {
         let end = match bytes[at] {
             byte if byte.is_ascii_alphabetic() => run(at, u8::is_ascii_alphabetic),
-            byte if byte.is_ascii_digit() => number_end(bytes, at),
+            byte if byte.is_ascii_digit() => find_number_end(bytes, at),
             _ => {
                 at += 1;
                 continue;
             }
         };
-        tokens.push(Token { text: text[at..end].to_ascii_lowercase(), range: at..end });
+        tokens.push(TextRun { text: text[at..end].to_ascii_lowercase(), range: at..end });
         at = end;
     }
     tokens
 }
 
-fn number_end(bytes: &[u8], at: usize) -> usize {
+fn find_number_end(bytes: &[u8], at: usize) -> usize {
     let digits = |from: usize| {
         bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|b| b.is_ascii_digit()).count())
     };
@@ -378,7 +383,7 @@ mod tests {
     use super::*;
 
     fn values(text: &str, parameter: &str) -> Vec<f64> {
-        amounts(text).iter().map(|amount| amount.for_parameter(parameter)).collect()
+        find_numbers(text).iter().map(|amount| amount.value_for_parameter(parameter)).collect()
     }
 
     #[test]
@@ -465,11 +470,11 @@ mod tests {
     #[test]
     fn a_range_is_what_was_written() {
         let text = "wait ten minutes, then 3";
-        let ranges: Vec<&str> = amounts(text).iter().map(|a| &text[a.range.clone()]).collect();
+        let ranges: Vec<&str> = find_numbers(text).iter().map(|a| &text[a.range.clone()]).collect();
         assert_eq!(ranges, ["ten minutes", "3"]);
     }
 
-    /// `training/amounts.py` wrote the expected file: texts of the training with the numbers it
+    /// `training/find_numbers.py` wrote the expected file: texts of the training with the numbers it
     /// found.
     #[test]
     fn training_and_program_read_the_same_numbers() {
@@ -478,9 +483,9 @@ mod tests {
         for line in lines {
             let (text, expected): (String, Vec<(usize, usize, Option<f64>)>) =
                 serde_json::from_str(line).unwrap();
-            let found: Vec<_> = amounts(&text)
+            let found: Vec<_> = find_numbers(&text)
                 .iter()
-                .map(|a| (a.range.start, a.range.end, Some(a.for_parameter("seconds"))))
+                .map(|a| (a.range.start, a.range.end, Some(a.value_for_parameter("seconds"))))
                 .map(|(start, end, value)| (start, end, value.filter(|value| value.is_finite())))
                 .collect();
             assert_eq!(found, expected, "{text}");

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use lango_tool::ToolDeclaration;
 
-use super::amounts::{Amount, amounts};
-use super::question::{Question, as_words, question_name};
-use super::reading::{Answer, Reader};
-use super::schema::{Kind, Parameter, parameters};
+use super::amounts::{NumberInText, find_numbers};
+use super::question::{ParameterQuestion, as_words, question_name};
+use super::reading::{RequestReader, TextAnswer};
+use super::schema::{Parameter, ValueKind, read_parameters};
 pub(crate) use argument::{Argument, to_json};
 pub(crate) use place::clean_span;
 use place::{ShortenedText, locate_value};
@@ -27,41 +27,43 @@ pub(crate) struct FilledArguments {
 
 /// Finds the arguments of a call in the user's text. `given` holds answers to earlier questions; of
 /// several answers about a parameter the last one counts.
-pub(crate) fn fill(
-    reader: &Reader,
+pub(crate) fn fill_arguments(
+    reader: &RequestReader,
     tool: &ToolDeclaration,
     words: &str,
     given: &[(String, String)],
 ) -> FilledArguments {
-    let asked: Vec<Parameter> = parameters(tool)
+    let asked: Vec<Parameter> = read_parameters(tool)
         .into_iter()
-        .filter(|parameter| parameter.kind != Kind::Other || parameter.required)
+        .filter(|parameter| parameter.kind != ValueKind::Other || parameter.required)
         .collect();
-    let has_numbers = !amounts(words).is_empty();
+    let has_numbers = !find_numbers(words).is_empty();
     let asked_about = |parameter: &Parameter| {
         // A text without a number has no value for these.
-        has_numbers || !matches!(parameter.kind, Kind::Integer | Kind::Number)
+        has_numbers || !matches!(parameter.kind, ValueKind::Integer | ValueKind::Number)
     };
     let question = |parameter: &Parameter| {
-        Question::about(question_name(tool), &as_trained(reader, tool, parameter))
+        ParameterQuestion::about(question_name(tool), &as_trained(reader, tool, parameter))
     };
-    let questions: Vec<Question> =
+    let questions: Vec<ParameterQuestion> =
         asked.iter().filter(|parameter| asked_about(parameter)).map(question).collect();
     let said = UserText::of(reader, words);
-    let mut answers = said.answers(reader, &questions).into_iter();
+    let mut answers = said.answer_questions(reader, &questions).into_iter();
     let mut arguments = BTreeMap::new();
     let mut missing = Vec::new();
     for parameter in asked {
         let answer = asked_about(&parameter).then(|| answers.next()).flatten();
-        let answer = answer.unwrap_or(Answer::Nothing);
+        let answer = answer.unwrap_or(TextAnswer::Nothing);
         let told = given.iter().rev().find(|(name, _)| *name == parameter.name);
         let found = match told {
-            Some((_, text)) if parameter.kind == Kind::Text => {
+            Some((_, text)) if parameter.kind == ValueKind::Text => {
                 ParameterValue::of(extract_text(reader, &question(&parameter), text))
             }
-            Some((_, text)) => {
-                ParameterValue::of(value(&parameter, &Answer::Span(0..text.len()), text))
-            }
+            Some((_, text)) => ParameterValue::of(convert_answer(
+                &parameter,
+                &TextAnswer::Span(0..text.len()),
+                text,
+            )),
             None => said.find_value(&parameter, &answer),
         };
         match found {
@@ -99,48 +101,61 @@ struct UserText<'a> {
 }
 
 impl<'a> UserText<'a> {
-    fn of(reader: &Reader, words: &'a str) -> Self {
-        if reader.reads_all(words) {
+    fn of(reader: &RequestReader, words: &'a str) -> Self {
+        if reader.can_read_all(words) {
             return Self { words, read: ShortenedText::unchanged(words), is_long: false };
         }
         let read = ShortenedText::of(words);
-        let is_long = !reader.reads_all(&read.text);
+        let is_long = !reader.can_read_all(&read.text);
         Self { words, read, is_long }
     }
 
     /// Returns the answers to questions, as parts of the original text.
-    fn answers(&self, reader: &Reader, questions: &[Question]) -> Vec<Answer> {
+    fn answer_questions(
+        &self,
+        reader: &RequestReader,
+        questions: &[ParameterQuestion],
+    ) -> Vec<TextAnswer> {
         let original = |answer| match answer {
-            Answer::Span(span) => Answer::Span(self.read.original(&span)),
-            Answer::Cut(span) => Answer::Cut(self.read.original(&span)),
+            TextAnswer::Span(span) => TextAnswer::Span(self.read.original(&span)),
+            TextAnswer::Cut(span) => TextAnswer::Cut(self.read.original(&span)),
             other => other,
         };
-        reader.answers(&self.read.text, questions).into_iter().map(original).collect()
+        reader.answer_questions(&self.read.text, questions).into_iter().map(original).collect()
     }
 
-    fn find_value(&self, parameter: &Parameter, answer: &Answer) -> ParameterValue {
-        if matches!(parameter.kind, Kind::Text | Kind::List)
-            && let Answer::Span(span) | Answer::Cut(span) = answer
+    fn find_value(&self, parameter: &Parameter, answer: &TextAnswer) -> ParameterValue {
+        if matches!(parameter.kind, ValueKind::Text | ValueKind::List)
+            && let TextAnswer::Span(span) | TextAnswer::Cut(span) = answer
         {
-            let is_cut = matches!(answer, Answer::Cut(_));
-            let is_quoted =
-                parameter.kind == Kind::Text && locate_value(self.words, span.clone()).is_quoted;
+            let is_cut = matches!(answer, TextAnswer::Cut(_));
+            let is_quoted = parameter.kind == ValueKind::Text
+                && locate_value(self.words, span.clone()).is_quoted;
             // The unread part may continue the value, or hold the real one.
             if !is_quoted && (is_cut || self.is_long && parameter.required) {
                 return ParameterValue::Half;
             }
-            return ParameterValue::of(value(parameter, &Answer::Span(span.clone()), self.words));
+            return ParameterValue::of(convert_answer(
+                parameter,
+                &TextAnswer::Span(span.clone()),
+                self.words,
+            ));
         }
-        ParameterValue::of(value(parameter, answer, self.words))
+        ParameterValue::of(convert_answer(parameter, answer, self.words))
     }
 }
 
 /// Extracts a text from an answer: "it's notes.txt please" is more than the name.
-fn extract_text(reader: &Reader, question: &Question, answer: &str) -> Option<Argument> {
-    let is_sentence = answer.contains(' ') && !answer.contains('\n') && reader.reads_all(answer);
-    let found = is_sentence.then(|| reader.answers(answer, std::slice::from_ref(question)).pop());
+fn extract_text(
+    reader: &RequestReader,
+    question: &ParameterQuestion,
+    answer: &str,
+) -> Option<Argument> {
+    let is_sentence = answer.contains(' ') && !answer.contains('\n') && reader.can_read_all(answer);
+    let found =
+        is_sentence.then(|| reader.answer_questions(answer, std::slice::from_ref(question)).pop());
     let range = match found.flatten() {
-        Some(Answer::Span(span)) => locate_value(answer, span).range,
+        Some(TextAnswer::Span(span)) => locate_value(answer, span).range,
         _ => 0..0,
     };
     let text = match answer[range].trim() {
@@ -151,14 +166,14 @@ fn extract_text(reader: &Reader, question: &Question, answer: &str) -> Option<Ar
 }
 
 /// Returns the parameter as it was in the training, where the tool is a known one.
-fn as_trained(reader: &Reader, tool: &ToolDeclaration, parameter: &Parameter) -> Parameter {
+fn as_trained(reader: &RequestReader, tool: &ToolDeclaration, parameter: &Parameter) -> Parameter {
     let known = reader
         .catalogue
         .find(&tool.name)
         .and_then(|(_, known)| known.parameters.iter().find(|known| known.name == parameter.name));
     // The choices are those that the tool offers now.
     match known {
-        Some(known) if !matches!(known.kind, Kind::Choice(_)) => known.clone(),
+        Some(known) if !matches!(known.kind, ValueKind::Choice(_)) => known.clone(),
         Some(known) => Parameter { kind: parameter.kind.clone(), ..known.clone() },
         None => parameter.clone(),
     }
@@ -166,31 +181,36 @@ fn as_trained(reader: &Reader, tool: &ToolDeclaration, parameter: &Parameter) ->
 
 /// Returns a value of the parameter's kind. Everything comes from `words`, except for the offered
 /// choices.
-fn value(parameter: &Parameter, answer: &Answer, words: &str) -> Option<Argument> {
+fn convert_answer(parameter: &Parameter, answer: &TextAnswer, words: &str) -> Option<Argument> {
     match (&parameter.kind, answer) {
-        (Kind::Choice(choices), Answer::Choice(at)) => {
+        (ValueKind::Choice(choices), TextAnswer::Choice(at)) => {
             choices.get(*at).cloned().map(Argument::Text)
         }
-        (Kind::Choice(choices), Answer::Span(span)) => {
+        (ValueKind::Choice(choices), TextAnswer::Span(span)) => {
             let said = &words[span.clone()];
             let whole = &words[clean_span(words, span.clone())];
             match_choice(choices, whole).or_else(|| find_choice(choices, said)).map(Argument::Text)
         }
-        (Kind::Choice(choices), Answer::Unread) => find_choice(choices, words).map(Argument::Text),
-        (Kind::Boolean, Answer::Choice(_)) => Some(Argument::Boolean(true)),
-        (Kind::Boolean, Answer::Span(span)) => {
-            yes_or_no(&words[clean_span(words, span.clone())]).map(Argument::Boolean)
+        (ValueKind::Choice(choices), TextAnswer::Unread) => {
+            find_choice(choices, words).map(Argument::Text)
         }
-        (Kind::Integer | Kind::Number, Answer::Span(span)) => {
-            let inside = |a: &Amount| a.range.start < span.end && a.range.end > span.start;
-            let amount = amounts(words).into_iter().find(inside)?;
-            number(amount.for_parameter(&parameter.name), parameter.kind == Kind::Integer)
+        (ValueKind::Boolean, TextAnswer::Choice(_)) => Some(Argument::Boolean(true)),
+        (ValueKind::Boolean, TextAnswer::Span(span)) => {
+            parse_yes_or_no(&words[clean_span(words, span.clone())]).map(Argument::Boolean)
         }
-        (Kind::Text, Answer::Span(span)) => {
+        (ValueKind::Integer | ValueKind::Number, TextAnswer::Span(span)) => {
+            let inside = |a: &NumberInText| a.range.start < span.end && a.range.end > span.start;
+            let amount = find_numbers(words).into_iter().find(inside)?;
+            number_to_json(
+                amount.value_for_parameter(&parameter.name),
+                parameter.kind == ValueKind::Integer,
+            )
+        }
+        (ValueKind::Text, TextAnswer::Span(span)) => {
             let text = &words[locate_value(words, span.clone()).range];
             (!text.trim().is_empty()).then(|| Argument::Text(text.to_owned()))
         }
-        (Kind::List, Answer::Span(span)) => {
+        (ValueKind::List, TextAnswer::Span(span)) => {
             let parts = split_list(&words[clean_span(words, span.clone())]);
             (!parts.is_empty()).then_some(Argument::List(parts))
         }
@@ -198,7 +218,7 @@ fn value(parameter: &Parameter, answer: &Answer, words: &str) -> Option<Argument
     }
 }
 
-fn number(value: f64, whole: bool) -> Option<Argument> {
+fn number_to_json(value: f64, whole: bool) -> Option<Argument> {
     const MAX_INTEGER: f64 = 9e15;
     if value.fract() == 0.0 && value.abs() < MAX_INTEGER {
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
@@ -207,7 +227,7 @@ fn number(value: f64, whole: bool) -> Option<Argument> {
     (!whole && value.is_finite()).then_some(Argument::Number(value))
 }
 
-fn yes_or_no(said: &str) -> Option<bool> {
+fn parse_yes_or_no(said: &str) -> Option<bool> {
     let said = said.to_lowercase();
     let polite = [" please", " thanks", " thank you"];
     let bare = polite.iter().find_map(|end| said.strip_suffix(end)).unwrap_or(&said);
@@ -219,27 +239,27 @@ fn yes_or_no(said: &str) -> Option<bool> {
 }
 
 /// Returns a name as it may be spoken: in lower case, and with blanks.
-fn spoken_form(name: &str) -> String {
+fn to_spoken_form(name: &str) -> String {
     as_words(name).to_lowercase()
 }
 
 /// Returns the choice that equals the text. Of two that differ in case alone, the exact one wins.
 fn match_choice(choices: &[String], said: &str) -> Option<String> {
-    let alike = || choices.iter().find(|choice| spoken_form(choice) == spoken_form(said));
+    let alike = || choices.iter().find(|choice| to_spoken_form(choice) == to_spoken_form(said));
     choices.iter().find(|choice| *choice == said).or_else(alike).cloned()
 }
 
 /// Returns the only choice that occurs in the text as whole words. A longer one counts more than a
 /// part of it.
 fn find_choice(choices: &[String], words: &str) -> Option<String> {
-    let words = spoken_form(words);
+    let words = to_spoken_form(words);
     let is_alone = |start: usize, end: usize| {
         !words[..start].ends_with(char::is_alphanumeric)
             && !words[end..].starts_with(char::is_alphanumeric)
     };
     let mut found: Vec<(&String, usize, usize)> = Vec::new();
     for choice in choices {
-        let said = spoken_form(choice);
+        let said = to_spoken_form(choice);
         let places =
             words.match_indices(said.as_str()).map(|(at, _)| (choice, at, at + said.len()));
         found
@@ -296,7 +316,7 @@ mod tests {
 
     fn filled(tool: &ToolDeclaration, words: &str, given: &[(&str, &str)]) -> FilledArguments {
         let given: Vec<_> = given.iter().map(|(a, b)| ((*a).into(), (*b).into())).collect();
-        fill(Reader::shared(), tool, words, &given)
+        fill_arguments(RequestReader::shared(), tool, words, &given)
     }
 
     fn names(filled: &FilledArguments) -> Vec<&str> {

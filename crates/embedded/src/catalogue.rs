@@ -10,7 +10,7 @@ use lango_model::Colleague;
 use lango_tool::{SafetyLevel, ToolDeclaration, write_schema};
 use serde::{Deserialize, Serialize};
 
-use super::schema::{Kind, Parameter};
+use super::schema::{Parameter, ValueKind};
 use super::weights::AGENTS;
 
 /// The position of the card for small talk; the cards of small talk and of a plan follow those
@@ -37,10 +37,10 @@ pub(crate) struct KnownTool {
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct ToolEntry {
     agent: AgentName,
     description: String,
-    level: Level,
+    level: SafetyLevelName,
     parameters: Vec<ParameterEntry>,
 }
 
@@ -70,7 +70,7 @@ impl TryFrom<String> for AgentName {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Level {
+enum SafetyLevelName {
     Safe,
     Moderate,
     Dangerous,
@@ -134,14 +134,15 @@ impl KnownTool {
     fn declaration(&self) -> ToolDeclaration {
         let property = |parameter: &Parameter| {
             let (name, values) = match &parameter.kind {
-                Kind::Choice(values) => ("string", Some(values.clone())),
-                Kind::Integer => ("integer", None),
-                Kind::Number => ("number", None),
-                Kind::Boolean => ("boolean", None),
-                Kind::List => ("array", None),
-                Kind::Text | Kind::Other => ("string", None),
+                ValueKind::Choice(values) => ("string", Some(values.clone())),
+                ValueKind::Integer => ("integer", None),
+                ValueKind::Number => ("number", None),
+                ValueKind::Boolean => ("boolean", None),
+                ValueKind::List => ("array", None),
+                ValueKind::Text | ValueKind::Other => ("string", None),
             };
-            let items = (parameter.kind == Kind::List).then_some(ItemSchema { r#type: "string" });
+            let items =
+                (parameter.kind == ValueKind::List).then_some(ItemSchema { r#type: "string" });
             let description = parameter.description.clone();
             PropertySchema { r#type: name, description, r#enum: values, items }
         };
@@ -160,15 +161,15 @@ impl KnownTool {
         }
     }
 
-    fn of((name, entry): (String, Entry)) -> Self {
+    fn of((name, entry): (String, ToolEntry)) -> Self {
         let parameters = entry.parameters.into_iter().map(|parameter| {
             let kind = match parameter.r#type {
-                TypeName::Enum => Kind::Choice(parameter.values.unwrap_or_default()),
-                TypeName::Boolean => Kind::Boolean,
-                TypeName::Integer => Kind::Integer,
-                TypeName::Number => Kind::Number,
-                TypeName::Array => Kind::List,
-                TypeName::String => Kind::Text,
+                TypeName::Enum => ValueKind::Choice(parameter.values.unwrap_or_default()),
+                TypeName::Boolean => ValueKind::Boolean,
+                TypeName::Integer => ValueKind::Integer,
+                TypeName::Number => ValueKind::Number,
+                TypeName::Array => ValueKind::List,
+                TypeName::String => ValueKind::Text,
             };
             Parameter {
                 name: parameter.name,
@@ -182,9 +183,9 @@ impl KnownTool {
             agent: entry.agent.0,
             description: entry.description,
             level: match entry.level {
-                Level::Safe => SafetyLevel::Safe,
-                Level::Moderate => SafetyLevel::Moderate,
-                Level::Dangerous => SafetyLevel::Dangerous,
+                SafetyLevelName::Safe => SafetyLevel::Safe,
+                SafetyLevelName::Moderate => SafetyLevel::Moderate,
+                SafetyLevelName::Dangerous => SafetyLevel::Dangerous,
             },
             parameters: parameters.collect(),
         }
@@ -214,7 +215,7 @@ struct ItemSchema {
 }
 
 /// Represents an object whose order counts.
-struct OrderedEntries(Vec<(String, Entry)>);
+struct OrderedEntries(Vec<(String, ToolEntry)>);
 
 impl<'de> Deserialize<'de> for OrderedEntries {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -255,11 +256,11 @@ mod tests {
         assert_eq!(AGENTS[tool.agent], "operator");
         assert!(tool.parameters.iter().any(|p| p.name == "path" && p.required));
         for tool in catalogue.tools() {
-            let offered = crate::schema::parameters(&tool.declaration());
+            let offered = crate::schema::read_parameters(&tool.declaration());
             let mut own = tool.parameters.clone();
             own.sort_by(|a, b| a.name.cmp(&b.name));
             assert_eq!(offered, own, "{}", tool.name);
-            let no_choice = |p: &Parameter| matches!(&p.kind, Kind::Choice(c) if c.is_empty());
+            let no_choice = |p: &Parameter| matches!(&p.kind, ValueKind::Choice(c) if c.is_empty());
             assert!(!tool.parameters.iter().any(no_choice), "{}", tool.name);
         }
         assert_eq!(catalogue.find("payment_send").unwrap().1.level, SafetyLevel::Dangerous);

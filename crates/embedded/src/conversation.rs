@@ -4,7 +4,7 @@
 use lango_model::{AnsweredCall, Message, ModelRequest, UserMessage};
 use lango_tool::ToolDeclaration;
 
-use super::schema::{Kind, Parameter};
+use super::schema::{Parameter, ValueKind};
 use super::talk::quoted_line;
 
 /// Holds what an agent is asked to do.
@@ -32,7 +32,7 @@ pub(crate) enum UserAnswer {
 }
 
 /// Decides about answers.
-pub(crate) trait Judge {
+pub(crate) trait AnswerJudge {
     /// Tells whether the text is a new request rather than an answer.
     fn is_request(&self, words: &str) -> bool;
     /// Tells whether a question about a tool, by this author, is one that we asked. `None` is the
@@ -41,7 +41,7 @@ pub(crate) trait Judge {
 }
 
 impl<'a> Conversation<'a> {
-    pub(crate) fn of(request: &'a ModelRequest, judge: &dyn Judge) -> Self {
+    pub(crate) fn of(request: &'a ModelRequest, judge: &dyn AnswerJudge) -> Self {
         let newest = request.newest_user().unwrap_or_default();
         let done = request.messages[newest.min(request.messages.len())..].iter();
         let done = done.filter_map(|message| match message {
@@ -49,8 +49,8 @@ impl<'a> Conversation<'a> {
             _ => None,
         });
         let (words, answers) = resolve_request(&request.messages, newest, judge);
-        let follows_question =
-            preceding_text(&request.messages, newest).is_some_and(|(_, text)| text.contains('?'));
+        let follows_question = find_preceding_text(&request.messages, newest)
+            .is_some_and(|(_, text)| text.contains('?'));
         Self { words, answers, done: done.flatten().collect(), follows_question }
     }
 
@@ -83,19 +83,19 @@ impl<'a> Conversation<'a> {
 fn resolve_request(
     messages: &[Message],
     at: usize,
-    judge: &dyn Judge,
+    judge: &dyn AnswerJudge,
 ) -> (String, Vec<UserAnswer>) {
     let Some(Message::User(message)) = messages.get(at) else {
         return (String::new(), Vec::new());
     };
     let own = own_words(message);
-    let question = preceding_text(messages, at);
+    let question = find_preceding_text(messages, at);
     let answer = question.and_then(|(author, text)| interpret_answer(author, text, own, judge));
     let earlier = messages[..at].iter().rposition(|m| matches!(m, Message::User(_)));
     match (answer, earlier, question) {
         (Some(answer), Some(earlier), Some((_, question))) => {
             let (mut words, mut answers) = resolve_request(messages, earlier, judge);
-            if let Some(step) = step_of(question).filter(|step| words.contains(step)) {
+            if let Some(step) = find_step(question).filter(|step| words.contains(step)) {
                 words = step.to_owned();
             }
             answers.push(answer);
@@ -106,7 +106,7 @@ fn resolve_request(
 }
 
 /// Returns the agent's text right before a user message, and its author.
-fn preceding_text(messages: &[Message], at: usize) -> Option<(Option<&str>, &str)> {
+fn find_preceding_text(messages: &[Message], at: usize) -> Option<(Option<&str>, &str)> {
     match messages[..at.min(messages.len())].last() {
         Some(Message::Assistant { author, text }) => Some((author.as_deref(), text)),
         _ => None,
@@ -144,7 +144,7 @@ pub(crate) fn ask_reading(first: &ToolDeclaration, second: &ToolDeclaration) -> 
 pub(crate) fn ask_value(tool: &ToolDeclaration, parameter: &Parameter) -> String {
     let mut about =
         quoted_line(parameter.description.trim_end_matches('.'), MAX_DESCRIPTION_CHARACTERS);
-    if let Kind::Choice(values) = &parameter.kind {
+    if let ValueKind::Choice(values) = &parameter.kind {
         about = quoted_line(&format!("one of {}", values.join(", ")), MAX_DESCRIPTION_CHARACTERS);
     }
     let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
@@ -152,11 +152,11 @@ pub(crate) fn ask_value(tool: &ToolDeclaration, parameter: &Parameter) -> String
 }
 
 /// Says which step of a plan a question is about; nothing where that cannot be read back.
-pub(crate) fn about_step(step: &str) -> Option<String> {
+pub(crate) fn describe_step(step: &str) -> Option<String> {
     (quoted_line(step, usize::MAX) == step).then(|| format!("{STEP_PREFIX}{step}"))
 }
 
-fn step_of(question: &str) -> Option<&str> {
+fn find_step(question: &str) -> Option<&str> {
     question.lines().find_map(|line| line.strip_prefix(STEP_PREFIX))
 }
 
@@ -166,7 +166,7 @@ fn interpret_answer(
     author: Option<&str>,
     question: &str,
     words: &str,
-    judge: &dyn Judge,
+    judge: &dyn AnswerJudge,
 ) -> Option<UserAnswer> {
     if let Some(rest) = question.strip_prefix(READING_QUESTION) {
         let tools: Vec<&str> = rest
@@ -242,7 +242,7 @@ mod tests {
     /// Accepts every author but "stranger".
     struct FixedJudge(bool);
 
-    impl Judge for FixedJudge {
+    impl AnswerJudge for FixedJudge {
         fn is_request(&self, _: &str) -> bool {
             self.0
         }
@@ -271,7 +271,7 @@ mod tests {
     fn answers_lead_back_to_the_words_that_were_asked_about() {
         let path = Parameter {
             name: "path".into(),
-            kind: Kind::Text,
+            kind: ValueKind::Text,
             description: "File in the workspace.".into(),
             required: true,
         };
@@ -318,7 +318,7 @@ mod tests {
     fn a_refusal_is_no_value() {
         let path = Parameter {
             name: "path".into(),
-            kind: Kind::Text,
+            kind: ValueKind::Text,
             description: String::new(),
             required: true,
         };
@@ -344,12 +344,12 @@ mod tests {
     #[test]
     fn a_question_within_a_plan_is_about_its_step() {
         let asked = ask_reading(&tool("fs_delete"), &tool("fs_read"));
-        let asked = format!("{asked}\n\n{}", about_step("wipe it").unwrap());
+        let asked = format!("{asked}\n\n{}", describe_step("wipe it").unwrap());
         let messages =
             vec![Message::user("- wipe it\n- read notes.txt"), says(asked), Message::user("1")];
         let request = request(messages);
         let found = Conversation::of(&request, &FixedJudge(false));
         assert_eq!((found.words.as_str(), found.chosen_tool()), ("wipe it", Some("fs_delete")));
-        assert_eq!(about_step("a\nb"), None);
+        assert_eq!(describe_step("a\nb"), None);
     }
 }

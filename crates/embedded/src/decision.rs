@@ -4,8 +4,8 @@ use lango_model::Colleague;
 use lango_tool::{SafetyLevel, ToolDeclaration};
 
 use super::catalogue::{KnownTool, PLAN_CARD, SMALL_TALK_CARD};
-use super::question::{as_words, card};
-use super::reading::{Gist, Reader};
+use super::question::{as_words, render_tool_card};
+use super::reading::{RequestGist, RequestReader};
 use super::schema::can_be_filled;
 use super::unknown::UnknownMeanings;
 use super::weights::AGENTS;
@@ -16,7 +16,7 @@ const OUTPUT_READ: &str = "output_read";
 
 /// Represents a possible meaning of a request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Meaning<'a> {
+pub(crate) enum RequestMeaning<'a> {
     /// Nothing is to be done.
     SmallTalk,
     /// Several steps.
@@ -31,18 +31,18 @@ pub(crate) enum Meaning<'a> {
 
 /// Represents a meaning and its probability.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reading<'a> {
-    pub(crate) meaning: Meaning<'a>,
+pub(crate) struct WeightedMeaning<'a> {
+    pub(crate) meaning: RequestMeaning<'a>,
     pub(crate) probability: f32,
 }
 
 /// Holds all meanings of one request, the likeliest first.
 #[derive(Debug)]
-pub(crate) struct Readings<'a> {
-    pub(crate) all: Vec<Reading<'a>>,
+pub(crate) struct WeightedMeanings<'a> {
+    pub(crate) all: Vec<WeightedMeaning<'a>>,
 }
 
-impl Meaning<'_> {
+impl RequestMeaning<'_> {
     pub(crate) fn is_dangerous(&self) -> bool {
         match self {
             Self::Tool { tool, .. } => tool.level == SafetyLevel::Dangerous,
@@ -52,13 +52,13 @@ impl Meaning<'_> {
     }
 }
 
-impl<'a> Readings<'a> {
+impl<'a> WeightedMeanings<'a> {
     /// Computes the readings of a request among all that a team can do: its tools, small talk, a
     /// plan, remote agents, and known tools that it lacks. `own` are the tools of the agent that is
     /// asked.
     pub(crate) fn of(
-        reader: &'a Reader,
-        gist: &Gist,
+        reader: &'a RequestReader,
+        gist: &RequestGist,
         own: &'a [ToolDeclaration],
         colleagues: impl IntoIterator<Item = &'a Colleague>,
     ) -> Self {
@@ -77,16 +77,16 @@ impl<'a> Readings<'a> {
             .collect();
         let mut unknown = UnknownMeanings::default();
         let mut present = vec![false; known_logits.len()];
-        let mut logits: Vec<(Meaning<'a>, f32)> = Vec::new();
+        let mut logits: Vec<(RequestMeaning<'a>, f32)> = Vec::new();
         let mut add_tool = |tool: &'a ToolDeclaration, agent: Option<&'a Colleague>| {
-            let meaning = Meaning::Tool { tool, agent };
+            let meaning = RequestMeaning::Tool { tool, agent };
             match catalogue.find(&tool.name) {
                 _ if &*tool.name == OUTPUT_READ || !can_be_filled(tool) => {}
                 Some((card, _)) => {
                     present[card] = true;
                     logits.push((meaning, known_logits[card]));
                 }
-                None => unknown.add(meaning, card(tool)),
+                None => unknown.add(meaning, render_tool_card(tool)),
             }
         };
         for tool in own {
@@ -97,53 +97,59 @@ impl<'a> Readings<'a> {
             for tool in &colleague.tools {
                 add_tool(tool, Some(colleague));
             }
-            if colleague.tools.is_empty() && class(&colleague.name).is_none() {
+            if colleague.tools.is_empty() && agent_class(&colleague.name).is_none() {
                 remote.push(colleague);
             }
         }
         for colleague in remote {
             let text = format!("{}: {}", as_words(&colleague.name), colleague.description);
-            unknown.add(Meaning::Remote(colleague), text);
+            unknown.add(RequestMeaning::Remote(colleague), text);
         }
-        logits.extend(unknown.logits(reader, gist, &known_logits));
+        logits.extend(unknown.compute_logits(reader, gist, &known_logits));
         for (card, tool) in catalogue.tools().iter().enumerate() {
             if !present[card] {
-                logits.push((Meaning::Absent(tool), known_logits[card]));
+                logits.push((RequestMeaning::Absent(tool), known_logits[card]));
             }
         }
-        for (meaning, name, card) in
-            [(Meaning::SmallTalk, "none", SMALL_TALK_CARD), (Meaning::Plan, "planner", PLAN_CARD)]
-        {
-            logits.push((meaning, known(card, class(name).unwrap_or_default())));
+        for (meaning, name, card) in [
+            (RequestMeaning::SmallTalk, "none", SMALL_TALK_CARD),
+            (RequestMeaning::Plan, "planner", PLAN_CARD),
+        ] {
+            logits.push((meaning, known(card, agent_class(name).unwrap_or_default())));
         }
         Self::from_logits(logits)
     }
 
-    fn from_logits(logits: Vec<(Meaning<'a>, f32)>) -> Self {
+    fn from_logits(logits: Vec<(RequestMeaning<'a>, f32)>) -> Self {
         let most = logits.iter().map(|(_, logit)| *logit).fold(f32::MIN, f32::max);
         let sum: f32 = logits.iter().map(|(_, logit)| (logit - most).exp()).sum();
-        let mut all: Vec<Reading<'a>> = logits
+        let mut all: Vec<WeightedMeaning<'a>> = logits
             .into_iter()
-            .map(|(meaning, logit)| Reading { meaning, probability: (logit - most).exp() / sum })
+            .map(|(meaning, logit)| WeightedMeaning {
+                meaning,
+                probability: (logit - most).exp() / sum,
+            })
             .collect();
         all.sort_by(|a, b| b.probability.total_cmp(&a.probability));
         Self { all }
     }
 
     /// Returns the readings that one agent can act on, the likeliest first.
-    pub(crate) fn tools_of(&self, agent: Option<&str>) -> Vec<Reading<'a>> {
-        let is_own = |reading: &&Reading<'a>| match &reading.meaning {
-            Meaning::Tool { agent: owner, .. } => owner.map(|owner| owner.name.as_str()) == agent,
+    pub(crate) fn list_for_agent(&self, agent: Option<&str>) -> Vec<WeightedMeaning<'a>> {
+        let is_own = |reading: &&WeightedMeaning<'a>| match &reading.meaning {
+            RequestMeaning::Tool { agent: owner, .. } => {
+                owner.map(|owner| owner.name.as_str()) == agent
+            }
             _ => false,
         };
         self.all.iter().filter(is_own).copied().collect()
     }
 
     /// Returns the summed probability of each part of the team, the likeliest first.
-    pub(crate) fn parts(&self) -> Vec<(Part<'a>, f32)> {
-        let mut parts: Vec<(Part<'a>, f32)> = Vec::new();
+    pub(crate) fn sum_by_part(&self) -> Vec<(TeamPart<'a>, f32)> {
+        let mut parts: Vec<(TeamPart<'a>, f32)> = Vec::new();
         for reading in &self.all {
-            let part = Part::of(&reading.meaning);
+            let part = TeamPart::of(&reading.meaning);
             match parts.iter_mut().find(|(other, _)| *other == part) {
                 Some((_, sum)) => *sum += reading.probability,
                 None => parts.push((part, reading.probability)),
@@ -156,7 +162,7 @@ impl<'a> Readings<'a> {
 
 /// Says which part of the team a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part<'a> {
+pub(crate) enum TeamPart<'a> {
     Talk,
     Plan,
     /// The agent that is asked.
@@ -167,20 +173,20 @@ pub(crate) enum Part<'a> {
     Missing(usize),
 }
 
-impl<'a> Part<'a> {
-    fn of(meaning: &Meaning<'a>) -> Self {
+impl<'a> TeamPart<'a> {
+    fn of(meaning: &RequestMeaning<'a>) -> Self {
         match meaning {
-            Meaning::SmallTalk => Self::Talk,
-            Meaning::Plan => Self::Plan,
-            Meaning::Tool { agent: None, .. } => Self::Own,
-            Meaning::Tool { agent: Some(agent), .. } | Meaning::Remote(agent) => {
+            RequestMeaning::SmallTalk => Self::Talk,
+            RequestMeaning::Plan => Self::Plan,
+            RequestMeaning::Tool { agent: None, .. } => Self::Own,
+            RequestMeaning::Tool { agent: Some(agent), .. } | RequestMeaning::Remote(agent) => {
                 Self::Agent(&agent.name)
             }
-            Meaning::Absent(known) => Self::Missing(known.agent),
+            RequestMeaning::Absent(known) => Self::Missing(known.agent),
         }
     }
 }
 
-fn class(name: &str) -> Option<usize> {
+fn agent_class(name: &str) -> Option<usize> {
     AGENTS.iter().position(|agent| *agent == name)
 }

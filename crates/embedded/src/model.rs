@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use lango_model::{
-    Colleague, Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream,
+    Colleague, Model, ModelError, ModelEvent, ModelFault, ModelId, ModelRequest, ModelStream,
     RequestRole, RequestedCall,
 };
 use lango_protocol::{ORCHESTRATOR, TRANSFER_TOOL, Usage};
 
-use super::conversation::{Conversation, Judge};
-use super::decision::{Meaning, Readings};
+use super::conversation::{AnswerJudge, Conversation};
+use super::decision::{RequestMeaning, WeightedMeanings};
 use super::orchestrator::Orchestrator;
-use super::reading::Reader;
+use super::reading::RequestReader;
 use super::specialist::Specialist;
-use super::steps::Structure;
+use super::steps::RequestStructure;
 use super::thresholds::{NEW_REQUEST, NEW_SHORT_REQUEST};
 use super::{talk, weights};
 
@@ -35,13 +35,13 @@ impl EmbeddedModel {
 
     /// Loads the weights now. Otherwise the first request does.
     pub fn load(&self) {
-        Reader::shared();
+        RequestReader::shared();
     }
 
     /// Returns the size of its own weights in bytes. The vocabulary and its vectors are those of
     /// the encoder.
     pub fn weights_size() -> usize {
-        weights::size()
+        weights::file_size()
     }
 }
 
@@ -60,10 +60,10 @@ impl Model for EmbeddedModel {
         let id = self.id.clone();
         let decided = async move {
             // Some milliseconds of computation must not block an async thread.
-            match tokio::task::spawn_blocking(move || reply(&request)).await {
-                Ok(reply) => events(id, reply),
+            match tokio::task::spawn_blocking(move || answer_request(&request)).await {
+                Ok(reply) => stream_reply(id, reply),
                 Err(error) => {
-                    let error = ModelError::new(Fault::Malformed, error.to_string());
+                    let error = ModelError::new(ModelFault::Malformed, error.to_string());
                     Box::pin(futures_util::stream::iter([Err(error)])) as ModelStream
                 }
             }
@@ -78,15 +78,15 @@ pub(crate) fn embedded_id() -> ModelId {
 
 /// Is what the model returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Reply {
+pub(crate) enum EmbeddedReply {
     Text(String),
     Call(RequestedCall),
 }
 
-pub(crate) fn events(id: ModelId, reply: Reply) -> ModelStream {
+pub(crate) fn stream_reply(id: ModelId, reply: EmbeddedReply) -> ModelStream {
     let said = match reply {
-        Reply::Text(text) => ModelEvent::Text(text),
-        Reply::Call(call) => ModelEvent::Call(call),
+        EmbeddedReply::Text(text) => ModelEvent::Text(text),
+        EmbeddedReply::Call(call) => ModelEvent::Call(call),
     };
     // Tokens are not counted here, and nothing is paid.
     let usage = ModelEvent::Usage(Usage::default());
@@ -94,13 +94,13 @@ pub(crate) fn events(id: ModelId, reply: Reply) -> ModelStream {
 }
 
 /// Answers a request.
-pub(crate) fn reply(request: &ModelRequest) -> Reply {
-    let reader = Reader::shared();
-    let conversation = conversation(reader, request);
+pub(crate) fn answer_request(request: &ModelRequest) -> EmbeddedReply {
+    let reader = RequestReader::shared();
+    let conversation = read_conversation(reader, request);
     let can_do_nothing = request.tools.is_empty() && conversation.done.is_empty();
     match request.role {
-        RequestRole::Planner => Reply::Text(plan(&conversation)),
-        _ if can_do_nothing => Reply::Text(talk::needs_bigger_model().to_owned()),
+        RequestRole::Planner => EmbeddedReply::Text(render_plan(&conversation)),
+        _ if can_do_nothing => EmbeddedReply::Text(talk::needs_bigger_model().to_owned()),
         RequestRole::Orchestrator => Orchestrator { reader, request }.reply(&conversation),
         RequestRole::Specialist | RequestRole::Single => {
             Specialist { reader, request }.reply(&conversation)
@@ -109,27 +109,27 @@ pub(crate) fn reply(request: &ModelRequest) -> Reply {
 }
 
 /// Returns the transfer of a request if its target is clear.
-pub(crate) fn clear_transfer(request: &ModelRequest) -> Option<Reply> {
+pub(crate) fn clear_transfer(request: &ModelRequest) -> Option<EmbeddedReply> {
     let may_transfer = request.tools.iter().any(|tool| &*tool.name == TRANSFER_TOOL);
     if request.role != RequestRole::Orchestrator || !may_transfer {
         return None;
     }
-    let reader = Reader::shared();
-    let conversation = conversation(reader, request);
+    let reader = RequestReader::shared();
+    let conversation = read_conversation(reader, request);
     Orchestrator { reader, request }.clear_transfer(&conversation)
 }
 
-fn conversation<'a>(reader: &Reader, request: &'a ModelRequest) -> Conversation<'a> {
+fn read_conversation<'a>(reader: &RequestReader, request: &'a ModelRequest) -> Conversation<'a> {
     Conversation::of(request, &TeamJudge { reader, request })
 }
 
 /// Judges answers by what this agent and its colleagues can do.
 struct TeamJudge<'a> {
-    reader: &'a Reader,
+    reader: &'a RequestReader,
     request: &'a ModelRequest,
 }
 
-impl Judge for TeamJudge<'_> {
+impl AnswerJudge for TeamJudge<'_> {
     fn is_request(&self, words: &str) -> bool {
         let needed = match words.split_whitespace().count() {
             // A name, a path, a number.
@@ -138,11 +138,10 @@ impl Judge for TeamJudge<'_> {
             _ => NEW_REQUEST,
         };
         // The text may mean tools of another agent, whichever agent is asked now.
-        let readings = Readings::of(self.reader, &self.reader.gist(words), &[], []);
-        let requests = readings
-            .all
-            .iter()
-            .filter(|reading| !matches!(reading.meaning, Meaning::SmallTalk | Meaning::Plan));
+        let readings = WeightedMeanings::of(self.reader, &self.reader.read_gist(words), &[], []);
+        let requests = readings.all.iter().filter(|reading| {
+            !matches!(reading.meaning, RequestMeaning::SmallTalk | RequestMeaning::Plan)
+        });
         requests.map(|reading| reading.probability).sum::<f32>() >= needed
     }
 
@@ -158,10 +157,10 @@ impl Judge for TeamJudge<'_> {
 }
 
 /// Splits a request into steps.
-fn plan(conversation: &Conversation<'_>) -> String {
-    let steps = Structure::of(&conversation.words).steps();
+fn render_plan(conversation: &Conversation<'_>) -> String {
+    let steps = RequestStructure::of(&conversation.words).steps();
     if steps.is_empty() {
-        return talk::cannot_split().to_owned();
+        return talk::cannot_split_line().to_owned();
     }
     let lines = steps.iter().enumerate().map(|(at, step)| format!("{}. {step}", at + 1));
     lines.collect::<Vec<_>>().join("\n")

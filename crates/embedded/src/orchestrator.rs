@@ -3,19 +3,19 @@
 use lango_model::{AnsweredCall, CallOutcome, Colleague, Message, ModelRequest, RequestedCall};
 use lango_protocol::{DelegationStatus, PLANNER, TRANSFER_TOOL, TransferArguments, marker};
 
-use super::arguments::{Argument, fill};
-use super::conversation::{Conversation, about_step, ask_reading};
-use super::decision::{Meaning, Part, Readings};
-use super::model::Reply;
-use super::reading::Reader;
-use super::steps::{Structure, is_negated};
+use super::arguments::{Argument, fill_arguments};
+use super::conversation::{Conversation, ask_reading, describe_step};
+use super::decision::{RequestMeaning, TeamPart, WeightedMeanings};
+use super::model::EmbeddedReply;
+use super::reading::RequestReader;
+use super::steps::{RequestStructure, is_negated};
 use super::thresholds::{FAST_PATH, STEP, TRANSFER};
 use super::weights::AGENTS;
 use super::{talk, wording};
 
 /// Holds the request to an orchestrator and the reader.
 pub(crate) struct Orchestrator<'a> {
-    pub(crate) reader: &'a Reader,
+    pub(crate) reader: &'a RequestReader,
     pub(crate) request: &'a ModelRequest,
 }
 
@@ -28,7 +28,7 @@ enum NextAction<'a> {
 }
 
 /// Classifies the parts of a sentence with words such as "then" between them.
-enum Sequence<'w> {
+enum StepSequence<'w> {
     /// Each a request.
     Steps,
     /// One request, in which the word "then" occurs.
@@ -38,28 +38,28 @@ enum Sequence<'w> {
 }
 
 impl<'a> Orchestrator<'a> {
-    pub(crate) fn reply(&self, conversation: &Conversation<'_>) -> Reply {
+    pub(crate) fn reply(&self, conversation: &Conversation<'_>) -> EmbeddedReply {
         match conversation.done.as_slice() {
-            [] => self.begin(conversation),
+            [] => self.start_turn(conversation),
             done => self.continue_turn(conversation, done),
         }
     }
 
     /// Returns the transfer of a request, if its target is clear.
-    pub(crate) fn clear_transfer(&self, conversation: &Conversation<'_>) -> Option<Reply> {
+    pub(crate) fn clear_transfer(&self, conversation: &Conversation<'_>) -> Option<EmbeddedReply> {
         let words = conversation.words.as_str();
         let is_first = conversation.done.is_empty() && conversation.answers.is_empty();
         if !is_first
             || conversation.follows_question
             || self.has_images()
-            || Structure::of(words) != Structure::One
+            || RequestStructure::of(words) != RequestStructure::One
         {
             return None;
         }
-        let readings = self.readings(words);
-        match readings.parts().first() {
-            Some((Part::Agent(agent), probability)) if *probability >= FAST_PATH => {
-                Some(transfer(agent, words, false))
+        let readings = self.weigh_meanings(words);
+        match readings.sum_by_part().first() {
+            Some((TeamPart::Agent(agent), probability)) if *probability >= FAST_PATH => {
+                Some(transfer_task(agent, words, false))
             }
             _ => None,
         }
@@ -69,49 +69,51 @@ impl<'a> Orchestrator<'a> {
         self.request.colleagues.iter().map(|colleague| &**colleague)
     }
 
-    fn readings(&self, words: &str) -> Readings<'a> {
-        let gist = self.reader.gist(words);
-        Readings::of(self.reader, &gist, &[], self.colleagues())
+    fn weigh_meanings(&self, words: &str) -> WeightedMeanings<'a> {
+        let gist = self.reader.read_gist(words);
+        WeightedMeanings::of(self.reader, &gist, &[], self.colleagues())
     }
 
-    fn begin(&self, conversation: &Conversation<'_>) -> Reply {
+    fn start_turn(&self, conversation: &Conversation<'_>) -> EmbeddedReply {
         let words = conversation.words.as_str();
         if conversation.is_cancelled() {
-            return Reply::Text(talk::cancelled().to_owned());
+            return EmbeddedReply::Text(talk::cancelled_line().to_owned());
         }
         if let Some(tool) = conversation.chosen_tool()
             && let Some(owner) =
                 self.colleagues().find(|c| c.tools.iter().any(|t| *t.name == *tool))
         {
             // The agent sees the same conversation, and finds the answers in it.
-            return transfer(&owner.name, self.newest_words(), false);
+            return transfer_task(&owner.name, self.newest_words(), false);
         }
-        match Structure::of(words) {
-            Structure::List(_) => return self.plan(words),
-            Structure::Sequence(steps) => match self.sequence(words, &steps) {
-                Sequence::Steps => return self.plan(words),
-                Sequence::Unclear(step) => return Reply::Text(talk::unclear_step(step)),
-                Sequence::One => {}
+        match RequestStructure::of(words) {
+            RequestStructure::List(_) => return self.request_plan(words),
+            RequestStructure::Sequence(steps) => match self.classify_sequence(words, &steps) {
+                StepSequence::Steps => return self.request_plan(words),
+                StepSequence::Unclear(step) => {
+                    return EmbeddedReply::Text(talk::describe_unclear_step(step));
+                }
+                StepSequence::One => {}
             },
-            Structure::OtherList if is_negated(words) => {
-                return Reply::Text(talk::other_list().to_owned());
+            RequestStructure::OtherList if is_negated(words) => {
+                return EmbeddedReply::Text(talk::unclear_list_line().to_owned());
             }
-            Structure::OtherList | Structure::One => {}
+            RequestStructure::OtherList | RequestStructure::One => {}
         }
         match self.next(words) {
             NextAction::Talk if self.has_images() => {
-                Reply::Text(talk::needs_bigger_model().to_owned())
+                EmbeddedReply::Text(talk::needs_bigger_model().to_owned())
             }
             NextAction::Talk => {
                 let agents: Vec<(&str, &str)> = self
                     .colleagues()
                     .map(|colleague| (colleague.name.as_str(), colleague.description.as_str()))
                     .collect();
-                Reply::Text(talk::reply(words, &agents))
+                EmbeddedReply::Text(talk::answer_small_talk(words, &agents))
             }
-            NextAction::Plan => self.plan(words),
-            NextAction::Transfer(agent) => transfer(agent, words, false),
-            NextAction::Say(text) => Reply::Text(text),
+            NextAction::Plan => self.request_plan(words),
+            NextAction::Transfer(agent) => transfer_task(agent, words, false),
+            NextAction::Say(text) => EmbeddedReply::Text(text),
         }
     }
 
@@ -124,16 +126,16 @@ impl<'a> Orchestrator<'a> {
     }
 
     fn next(&self, words: &str) -> NextAction<'a> {
-        let readings = self.readings(words);
-        let parts = readings.parts();
+        let readings = self.weigh_meanings(words);
+        let parts = readings.sum_by_part();
         let Some((part, probability)) = parts.first() else {
             return NextAction::Say(talk::needs_bigger_model().to_owned());
         };
         match part {
-            Part::Talk if *probability >= TRANSFER => NextAction::Talk,
-            Part::Plan if *probability >= TRANSFER => NextAction::Plan,
-            Part::Agent(agent) if *probability >= TRANSFER => NextAction::Transfer(agent),
-            Part::Missing(class) if *probability >= TRANSFER => {
+            TeamPart::Talk if *probability >= TRANSFER => NextAction::Talk,
+            TeamPart::Plan if *probability >= TRANSFER => NextAction::Plan,
+            TeamPart::Agent(agent) if *probability >= TRANSFER => NextAction::Transfer(agent),
+            TeamPart::Missing(class) if *probability >= TRANSFER => {
                 NextAction::Say(self.explain_missing(*class, &readings))
             }
             _ => NextAction::Say(ask_which_reading(&readings)),
@@ -141,16 +143,16 @@ impl<'a> Orchestrator<'a> {
     }
 
     /// Explains that an agent is missing, or lacks the tool.
-    fn explain_missing(&self, class: usize, readings: &Readings<'_>) -> String {
+    fn explain_missing(&self, class: usize, readings: &WeightedMeanings<'_>) -> String {
         let name = AGENTS.get(class).copied().unwrap_or_default();
         if self.colleagues().any(|colleague| colleague.name == name) {
             let absent = readings.all.iter().find_map(|reading| match reading.meaning {
-                Meaning::Absent(known) if known.agent == class => Some(known.name.as_str()),
+                RequestMeaning::Absent(known) if known.agent == class => Some(known.name.as_str()),
                 _ => None,
             });
-            return talk::no_such_tool(name, absent.unwrap_or_default());
+            return talk::describe_missing_tool(name, absent.unwrap_or_default());
         }
-        talk::no_such_agent(name, agent_purpose(name))
+        talk::describe_missing_agent(name, agent_purpose(name))
     }
 
     fn has_images(&self) -> bool {
@@ -160,29 +162,31 @@ impl<'a> Orchestrator<'a> {
 
     /// Classifies parts with "then" between them. Where one is a request and others are not, the
     /// whole may still be one request, but not a dangerous one.
-    fn sequence<'w>(&self, words: &str, steps: &[&'w str]) -> Sequence<'w> {
+    fn classify_sequence<'w>(&self, words: &str, steps: &[&'w str]) -> StepSequence<'w> {
         let alone: Vec<bool> = steps.iter().map(|step| self.stands_alone(step)).collect();
-        let Some(unclear) = alone.iter().position(|alone| !alone) else { return Sequence::Steps };
-        let first = self.readings(words).all.first().map(|reading| reading.meaning);
+        let Some(unclear) = alone.iter().position(|alone| !alone) else {
+            return StepSequence::Steps;
+        };
+        let first = self.weigh_meanings(words).all.first().map(|reading| reading.meaning);
         let is_dangerous = first.is_some_and(|meaning| meaning.is_dangerous());
         let requests = alone.iter().filter(|alone| **alone).count();
         if requests > 1 || (is_dangerous && requests > 0) {
-            return Sequence::Unclear(steps[unclear]);
+            return StepSequence::Unclear(steps[unclear]);
         }
-        Sequence::One
+        StepSequence::One
     }
 
     /// Tells whether a part of a sentence is a request of its own: clear by itself, and with all
     /// that its tool needs.
     fn stands_alone(&self, step: &str) -> bool {
-        let Some(agent) = self.agent_for(step) else { return false };
-        let readings = self.readings(step);
-        let Some(Meaning::Tool { tool, .. }) =
-            readings.tools_of(Some(agent)).first().map(|reading| reading.meaning)
+        let Some(agent) = self.find_agent_for(step) else { return false };
+        let readings = self.weigh_meanings(step);
+        let Some(RequestMeaning::Tool { tool, .. }) =
+            readings.list_for_agent(Some(agent)).first().map(|reading| reading.meaning)
         else {
             return false;
         };
-        let filled = fill(self.reader, tool, step, &[]);
+        let filled = fill_arguments(self.reader, tool, step, &[]);
         // Two arguments with the same text mean that it was not understood.
         let mut values: Vec<&str> =
             filled.arguments.values().filter_map(Argument::as_text).collect();
@@ -193,69 +197,84 @@ impl<'a> Orchestrator<'a> {
     }
 
     /// Returns the agent that a step is for, if that is clear.
-    fn agent_for(&self, step: &str) -> Option<&'a str> {
-        match self.readings(step).parts().first() {
-            Some((Part::Agent(agent), probability)) if *probability >= STEP => Some(agent),
+    fn find_agent_for(&self, step: &str) -> Option<&'a str> {
+        match self.weigh_meanings(step).sum_by_part().first() {
+            Some((TeamPart::Agent(agent), probability)) if *probability >= STEP => Some(agent),
             _ => None,
         }
     }
 
-    fn plan(&self, words: &str) -> Reply {
+    fn request_plan(&self, words: &str) -> EmbeddedReply {
         if self.colleagues().any(|colleague| colleague.name == PLANNER) {
-            return transfer(PLANNER, words, true);
+            return transfer_task(PLANNER, words, true);
         }
-        match Structure::of(words).steps().as_slice() {
-            [] => Reply::Text(talk::cannot_split().to_owned()),
-            steps => self.step(steps, &[]),
+        match RequestStructure::of(words).steps().as_slice() {
+            [] => EmbeddedReply::Text(talk::cannot_split_line().to_owned()),
+            steps => self.next_planned_step(steps, &[]),
         }
     }
 
     /// Continues after transfers.
-    fn continue_turn(&self, conversation: &Conversation<'_>, done: &[&AnsweredCall]) -> Reply {
+    fn continue_turn(
+        &self,
+        conversation: &Conversation<'_>,
+        done: &[&AnsweredCall],
+    ) -> EmbeddedReply {
         let words = conversation.words.as_str();
-        let planned = done.first().is_some_and(|call| transferred_to(call) == PLANNER);
+        let planned = done.first().is_some_and(|call| transfer_target(call) == PLANNER);
         let (plan, made) = if planned { done.split_at(1) } else { (&done[..0], done) };
         let steps = match plan {
-            [plan] => planned_steps(plan, words),
-            _ => Structure::of(words).steps(),
+            [plan] => read_planned_steps(plan, words),
+            _ => RequestStructure::of(words).steps(),
         };
         // An earlier model may have made the transfers; they have to be these very steps.
         let as_planned = made.len() <= steps.len()
             && made.iter().zip(&steps).all(|(call, step)| is_step(call, step));
         if steps.is_empty() || !as_planned {
-            return Reply::Text(report_results(if planned { made_or(plan, made) } else { made }));
+            return EmbeddedReply::Text(report_results(if planned {
+                transfers_or_plan(plan, made)
+            } else {
+                made
+            }));
         }
-        self.step(&steps, made)
+        self.next_planned_step(&steps, made)
     }
 
     /// Returns the next step of a plan, or its end.
-    fn step(&self, steps: &[&str], made: &[&AnsweredCall]) -> Reply {
+    fn next_planned_step(&self, steps: &[&str], made: &[&AnsweredCall]) -> EmbeddedReply {
         if made.is_empty()
-            && let Some(unclear) = steps.iter().find(|step| self.agent_for(step).is_none())
+            && let Some(unclear) = steps.iter().find(|step| self.find_agent_for(step).is_none())
         {
-            return Reply::Text(talk::unclear_step(unclear));
+            return EmbeddedReply::Text(talk::describe_unclear_step(unclear));
         }
         if let Some((last, before)) = made.split_last()
             && !self.did_its_step(last)
         {
             let rest = steps.get(made.len()..).unwrap_or_default();
             let step = steps.get(before.len()).copied().unwrap_or_default();
-            let ours = self.has_tools(&transferred_to(last));
-            return Reply::Text(report_interrupted(last, ours.then_some(step), before, rest));
+            let ours = self.has_tools(&transfer_target(last));
+            return EmbeddedReply::Text(report_interrupted(
+                last,
+                ours.then_some(step),
+                before,
+                rest,
+            ));
         }
         match steps.get(made.len()) {
-            Some(step) if self.can_transfer() => match self.agent_for(step) {
-                Some(agent) => transfer(agent, step, true),
-                None => {
-                    Reply::Text(format!("{}\n\n{}", report_results(made), talk::unclear_step(step)))
-                }
+            Some(step) if self.can_transfer() => match self.find_agent_for(step) {
+                Some(agent) => transfer_task(agent, step, true),
+                None => EmbeddedReply::Text(format!(
+                    "{}\n\n{}",
+                    report_results(made),
+                    talk::describe_unclear_step(step)
+                )),
             },
-            Some(_) => Reply::Text(format!(
+            Some(_) => EmbeddedReply::Text(format!(
                 "{}\n\n{}",
                 report_results(made),
-                talk::not_allowed(&steps[made.len()..])
+                talk::list_steps_not_allowed(&steps[made.len()..])
             )),
-            None => Reply::Text(report_results(made)),
+            None => EmbeddedReply::Text(report_results(made)),
         }
     }
 
@@ -264,7 +283,7 @@ impl<'a> Orchestrator<'a> {
     fn did_its_step(&self, call: &AnsweredCall) -> bool {
         match &call.outcome {
             CallOutcome::Transfer { status: DelegationStatus::Answered, calls, .. } => {
-                let acted = calls.succeeded > 0 || !self.has_tools(&transferred_to(call));
+                let acted = calls.succeeded > 0 || !self.has_tools(&transfer_target(call));
                 acted && calls.failed == 0
             }
             _ => false,
@@ -282,8 +301,8 @@ impl<'a> Orchestrator<'a> {
 }
 
 /// Transfers a task to an agent.
-fn transfer(agent: &str, task: &str, returns: bool) -> Reply {
-    Reply::Call(RequestedCall {
+fn transfer_task(agent: &str, task: &str, returns: bool) -> EmbeddedReply {
+    EmbeddedReply::Call(RequestedCall {
         name: TRANSFER_TOOL.to_owned(),
         arguments: TransferArguments::new(agent, task.trim(), returns).to_json(),
     })
@@ -291,19 +310,19 @@ fn transfer(agent: &str, task: &str, returns: bool) -> Reply {
 
 /// Returns the steps that a planner found, if they are parts of the user's text. A plan of another
 /// model is not followed.
-fn planned_steps<'w>(plan: &AnsweredCall, words: &'w str) -> Vec<&'w str> {
+fn read_planned_steps<'w>(plan: &AnsweredCall, words: &'w str) -> Vec<&'w str> {
     let CallOutcome::Transfer { text, .. } = &plan.outcome else { return Vec::new() };
     let lines: Vec<&str> = text
         .lines()
         .filter_map(|line| line.split_once(". ").filter(|(n, _)| n.parse::<u8>().is_ok()))
         .map(|(_, step)| step.trim())
         .collect();
-    let found = Structure::of(words).steps();
+    let found = RequestStructure::of(words).steps();
     if lines == found { found } else { Vec::new() }
 }
 
 /// Returns the agent that a task was transferred to; empty where the call was no transfer.
-fn transferred_to(call: &AnsweredCall) -> String {
+fn transfer_target(call: &AnsweredCall) -> String {
     TransferArguments::from_json(&call.arguments).unwrap_or_default().agent_name
 }
 
@@ -314,7 +333,7 @@ fn is_step(call: &AnsweredCall, step: &str) -> bool {
 }
 
 /// Returns the transfers that were made, or the plan if there are none.
-fn made_or<'c>(
+fn transfers_or_plan<'c>(
     plan: &'c [&'c AnsweredCall],
     made: &'c [&'c AnsweredCall],
 ) -> &'c [&'c AnsweredCall] {
@@ -330,16 +349,16 @@ fn report_interrupted(
     rest: &[&str],
 ) -> String {
     let mut parts = Vec::new();
-    if let (Some(question), Some(step)) = (wording::question(last), own_step) {
-        parts.push(marker::ask(question));
-        parts.extend(about_step(step));
+    if let (Some(question), Some(step)) = (wording::find_question(last), own_step) {
+        parts.push(marker::mark_question(question));
+        parts.extend(describe_step(step));
         parts.push(report_results(before));
     } else {
         parts.push(report_results(before));
         parts.push(wording::render_result(last));
     }
     if !rest.is_empty() {
-        parts.push(talk::not_done(rest));
+        parts.push(talk::list_steps_not_done(rest));
     }
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n")
@@ -352,13 +371,13 @@ fn report_results(made: &[&AnsweredCall]) -> String {
 }
 
 /// Asks which of the two likeliest readings is meant.
-fn ask_which_reading(readings: &Readings<'_>) -> String {
+fn ask_which_reading(readings: &WeightedMeanings<'_>) -> String {
     let mut tools = readings.all.iter().filter_map(|reading| match reading.meaning {
-        Meaning::Tool { tool, .. } => Some(tool),
+        RequestMeaning::Tool { tool, .. } => Some(tool),
         _ => None,
     });
     match (tools.next(), tools.next()) {
-        (Some(first), Some(second)) => marker::ask(&ask_reading(first, second)),
+        (Some(first), Some(second)) => marker::mark_question(&ask_reading(first, second)),
         _ => talk::needs_bigger_model().to_owned(),
     }
 }

@@ -1,15 +1,15 @@
 //! Makes the texts that the model reads beside a request: the card of a tool, and the question
-//! about a parameter. `training/words.py` makes the same ones.
+//! about a parameter. `training/tool_name_words.py` makes the same ones.
 
 use std::ops::Range;
 
 use lango_tool::ToolDeclaration;
 
-use super::schema::{Kind, Parameter, parameters};
+use super::schema::{Parameter, ValueKind, read_parameters};
 
 /// Represents a question about a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Question {
+pub(crate) struct ParameterQuestion {
     pub(crate) text: String,
     /// The ranges of the choices in it, if there are some.
     pub(crate) choices: Vec<Range<usize>>,
@@ -17,10 +17,10 @@ pub(crate) struct Question {
     description: Range<usize>,
 }
 
-impl Question {
+impl ParameterQuestion {
     pub(crate) fn about(tool: &str, parameter: &Parameter) -> Self {
         let mut text = format!("{}, {}", as_words(tool), as_words(&parameter.name));
-        if matches!(parameter.kind, Kind::Integer | Kind::Number) {
+        if matches!(parameter.kind, ValueKind::Integer | ValueKind::Number) {
             text.push_str(", number");
         }
         let named = text.len();
@@ -31,8 +31,8 @@ impl Question {
         let description = named..text.len();
         let yes = ["yes".to_owned()];
         let offered = match &parameter.kind {
-            Kind::Choice(values) => values.as_slice(),
-            Kind::Boolean => &yes,
+            ValueKind::Choice(values) => values.as_slice(),
+            ValueKind::Boolean => &yes,
             _ => &[],
         };
         if !offered.is_empty() {
@@ -59,10 +59,10 @@ impl Question {
 }
 
 /// Returns the card of a tool: its name and its description.
-pub(crate) fn card(tool: &ToolDeclaration) -> String {
+pub(crate) fn render_tool_card(tool: &ToolDeclaration) -> String {
     let (server, description) = split_note(&tool.description);
-    let mut text = format!("{}: {description}", as_words(own_name(&tool.name, server)));
-    let names: Vec<String> = parameters(tool).iter().map(|p| as_words(&p.name)).collect();
+    let mut text = format!("{}: {description}", as_words(remove_server_prefix(&tool.name, server)));
+    let names: Vec<String> = read_parameters(tool).iter().map(|p| as_words(&p.name)).collect();
     if !names.is_empty() {
         text.push_str(" (");
         text.push_str(&names.join(", "));
@@ -81,18 +81,18 @@ fn split_note(description: &str) -> (Option<&str>, &str) {
 
 /// Returns the name that a server gave its tool: the prefix before it says nothing about its
 /// purpose.
-fn own_name<'a>(name: &'a str, server: Option<&str>) -> &'a str {
+fn remove_server_prefix<'a>(name: &'a str, server: Option<&str>) -> &'a str {
     let own = server.and_then(|server| name.strip_prefix("mcp_")?.strip_prefix(server));
     own.and_then(|own| own.strip_prefix('_')).unwrap_or(name)
 }
 
 /// Returns the tool's name as questions have it.
 pub(crate) fn question_name(tool: &ToolDeclaration) -> &str {
-    own_name(&tool.name, split_note(&tool.description).0)
+    remove_server_prefix(&tool.name, split_note(&tool.description).0)
 }
 
 /// Returns the words of the tool's own name.
-pub(crate) fn words(tool: &ToolDeclaration) -> impl Iterator<Item = &str> {
+pub(crate) fn tool_name_words(tool: &ToolDeclaration) -> impl Iterator<Item = &str> {
     question_name(tool).split(['_', '-', '.', ' '])
 }
 

@@ -5,12 +5,12 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use lango_encoder::{Encoder, Token};
+use lango_encoder::{Encoder, TextToken};
 use parking_lot::Mutex;
 
 use super::catalogue::Catalogue;
-use super::question::Question;
-use super::weights::{AGENTS, HIDDEN, Weights, product};
+use super::question::ParameterQuestion;
+use super::weights::{AGENTS, EmbeddedWeights, HIDDEN, dot_product};
 
 /// Limits the tokens of a request in which answers are searched.
 const MAX_TEXT_TOKENS: usize = 200;
@@ -31,9 +31,9 @@ const SEPARATOR_TOKEN: u32 = 102;
 
 /// The encoder with its trained layers.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct RequestReader {
     encoder: &'static Encoder,
-    weights: Weights,
+    weights: EmbeddedWeights,
     pub(crate) catalogue: Catalogue,
     /// Vectors of cards that are not in the file.
     cards: VectorCache,
@@ -41,12 +41,12 @@ pub(crate) struct Reader {
     plain_cards: VectorCache,
     /// The requests that were read last, newest at the end: the specialist reads what the
     /// orchestrator has just read. A lock that is held to look and to add.
-    gists: Mutex<VecDeque<Arc<Gist>>>,
+    gists: Mutex<VecDeque<Arc<RequestGist>>>,
 }
 
 /// Represents a request, read once for all comparisons.
 #[derive(Debug)]
-pub(crate) struct Gist {
+pub(crate) struct RequestGist {
     /// The logarithm of each agent's probability, in the order of [`AGENTS`].
     pub(crate) agents: [f32; AGENTS.len()],
     /// As tools are compared with it.
@@ -78,7 +78,7 @@ impl VectorCache {
 
 /// The answer to a question.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Answer {
+pub(crate) enum TextAnswer {
     /// The request does not say.
     Nothing,
     /// This part of the request, in bytes.
@@ -91,13 +91,13 @@ pub(crate) enum Answer {
     Unread,
 }
 
-impl Reader {
+impl RequestReader {
     /// Returns the instance of this process, which the first call loads.
     pub(crate) fn shared() -> &'static Self {
-        static SHARED: OnceLock<Reader> = OnceLock::new();
+        static SHARED: OnceLock<RequestReader> = OnceLock::new();
         SHARED.get_or_init(|| Self {
             encoder: Encoder::shared(),
-            weights: Weights::load(),
+            weights: EmbeddedWeights::load(),
             catalogue: Catalogue::load(),
             cards: VectorCache::default(),
             plain_cards: VectorCache::default(),
@@ -111,12 +111,12 @@ impl Reader {
     }
 
     /// Reads a request.
-    pub(crate) fn gist(&self, text: &str) -> Arc<Gist> {
+    pub(crate) fn read_gist(&self, text: &str) -> Arc<RequestGist> {
         let cached = || self.gists.lock();
         if let Some(gist) = cached().iter().find(|gist| gist.text == text) {
             return Arc::clone(gist);
         }
-        let gist = Arc::new(self.read(text));
+        let gist = Arc::new(self.compute_gist(text));
         let mut cached = cached();
         if cached.len() >= MAX_CACHED_GIST_COUNT {
             cached.pop_front();
@@ -125,8 +125,8 @@ impl Reader {
         gist
     }
 
-    fn read(&self, text: &str) -> Gist {
-        let mean = self.mean(text);
+    fn compute_gist(&self, text: &str) -> RequestGist {
+        let mean = self.mean_vector(text);
         let logits = self.weights.agent.apply(&mean);
         let max = logits.iter().copied().fold(f32::MIN, f32::max);
         let sum: f32 = logits.iter().map(|logit| (logit - max).exp()).sum();
@@ -134,32 +134,32 @@ impl Reader {
         for (agent, logit) in agents.iter_mut().zip(&logits) {
             *agent = logit - max - sum.ln();
         }
-        let ask = normalise(self.weights.ask.apply(&mean));
-        Gist { agents, ask, text: text.to_owned(), plain: OnceLock::new() }
+        let ask = normalise_vector(self.weights.ask.apply(&mean));
+        RequestGist { agents, ask, text: text.to_owned(), plain: OnceLock::new() }
     }
 
     /// Returns how near a request is to a card of the file.
-    pub(crate) fn nearness_to_card(&self, gist: &Gist, card: usize) -> f32 {
-        self.weights.sharpness * product(&gist.ask, &self.weights.cards[card])
+    pub(crate) fn nearness_to_card(&self, gist: &RequestGist, card: usize) -> f32 {
+        self.weights.sharpness * dot_product(&gist.ask, &self.weights.cards[card])
     }
 
     /// Returns how near a request is to the text of an offer.
-    pub(crate) fn nearness_to_text(&self, gist: &Gist, text: String) -> f32 {
-        let make = |text: &str| normalise(self.weights.offer.apply(&self.mean(text)));
-        self.weights.sharpness * product(&gist.ask, &self.cards.get(text, make))
+    pub(crate) fn nearness_to_text(&self, gist: &RequestGist, text: String) -> f32 {
+        let make = |text: &str| normalise_vector(self.weights.offer.apply(&self.mean_vector(text)));
+        self.weights.sharpness * dot_product(&gist.ask, &self.cards.get(text, make))
     }
 
     /// Returns how similar a request is to a text for the encoder without the layers that were
     /// trained on tools: between -1 and 1.
-    pub(crate) fn likeness(&self, gist: &Gist, text: String) -> f32 {
+    pub(crate) fn similarity_to_text(&self, gist: &RequestGist, text: String) -> f32 {
         let make = |text: &str| self.encoder.encode(&[text]).pop().unwrap_or_default();
         let plain = gist.plain.get_or_init(|| make(&gist.text));
-        product(plain, &self.plain_cards.get(text, make))
+        dot_product(plain, &self.plain_cards.get(text, make))
     }
 
     /// Returns the mean of a text's vectors.
-    fn mean(&self, text: &str) -> Vec<f32> {
-        let ids: Vec<u32> = self.encoder.tokens(text).iter().map(|token| token.id).collect();
+    fn mean_vector(&self, text: &str) -> Vec<f32> {
+        let ids: Vec<u32> = self.encoder.tokenize(text).iter().map(|token| token.id).collect();
         let count = ids.len();
         let rows = self.encoder.run_layers(&self.weights.layers, &[ids]);
         let mut mean = vec![0.0; HIDDEN];
@@ -177,19 +177,25 @@ impl Reader {
     }
 
     /// Tells whether answers are searched in all of a text.
-    pub(crate) fn reads_all(&self, text: &str) -> bool {
-        self.encoder.token_count(text) <= MAX_TEXT_TOKENS + 2
+    pub(crate) fn can_read_all(&self, text: &str) -> bool {
+        self.encoder.count_tokens(text) <= MAX_TEXT_TOKENS + 2
     }
 
     /// Answers questions about a text, in their order.
-    pub(crate) fn answers(&self, text: &str, questions: &[Question]) -> Vec<Answer> {
-        let words = without_markers(self.encoder.tokens(text), MAX_TEXT_TOKENS);
-        let pairs: Vec<Pair> =
-            questions.iter().map(|question| Pair::of(self.encoder, question, &words)).collect();
+    pub(crate) fn answer_questions(
+        &self,
+        text: &str,
+        questions: &[ParameterQuestion],
+    ) -> Vec<TextAnswer> {
+        let words = remove_markers(self.encoder.tokenize(text), MAX_TEXT_TOKENS);
+        let pairs: Vec<QuestionPair> = questions
+            .iter()
+            .map(|question| QuestionPair::of(self.encoder, question, &words))
+            .collect();
         let ids: Vec<Vec<u32>> = pairs.iter().map(|pair| pair.ids.clone()).collect();
         let rows = self.encoder.run_layers(&self.weights.layers, &ids);
         let mut rows = rows.chunks_exact(HIDDEN);
-        let read = |pair: &Pair| {
+        let read = |pair: &QuestionPair| {
             let rows = rows.by_ref().take(pair.ids.len());
             let ends: Vec<[f32; 2]> = rows
                 .map(|row| match self.weights.span.apply(row).as_slice() {
@@ -197,14 +203,14 @@ impl Reader {
                     _ => [0.0; 2],
                 })
                 .collect();
-            pair.read(&ends, &words)
+            pair.find_best_answer(&ends, &words)
         };
         pairs.iter().map(read).collect()
     }
 }
 
 /// Represents a question followed by the request, as tokens.
-struct Pair {
+struct QuestionPair {
     ids: Vec<u32>,
     /// The position at which the request begins.
     first: usize,
@@ -217,19 +223,19 @@ struct Pair {
 /// Represents a question, as tokens.
 #[derive(Default)]
 struct QuestionTokens {
-    tokens: Vec<Token>,
+    tokens: Vec<TextToken>,
     choices: Vec<(usize, usize)>,
 }
 
 impl QuestionTokens {
-    fn of(encoder: &Encoder, question: &Question) -> Self {
-        let mut tokens = without_markers(encoder.tokens(&question.text), usize::MAX);
+    fn of(encoder: &Encoder, question: &ParameterQuestion) -> Self {
+        let mut tokens = remove_markers(encoder.tokenize(&question.text), usize::MAX);
         if tokens.len() > MAX_QUESTION_TOKENS {
             let cut = tokens.len() - MAX_QUESTION_TOKENS;
             tokens.drain(QUESTION_HEAD_TOKENS..QUESTION_HEAD_TOKENS + cut);
         }
         let choices = question.choices.iter().filter_map(|place| {
-            let inside = |token: &Token| token.start < place.end && token.end > place.start;
+            let inside = |token: &TextToken| token.start < place.end && token.end > place.start;
             let first = tokens.iter().position(inside)?;
             let last = tokens.iter().rposition(inside)?;
             let is_whole = tokens[first].start <= place.start && tokens[last].end >= place.end;
@@ -239,13 +245,13 @@ impl QuestionTokens {
     }
 
     /// Tells whether no choice was lost.
-    fn is_whole(&self, question: &Question) -> bool {
+    fn is_whole(&self, question: &ParameterQuestion) -> bool {
         self.choices.len() == question.choices.len()
     }
 }
 
-impl Pair {
-    fn of(encoder: &Encoder, question: &Question, words: &[Token]) -> Self {
+impl QuestionPair {
+    fn of(encoder: &Encoder, question: &ParameterQuestion, words: &[TextToken]) -> Self {
         let asked = QuestionTokens::of(encoder, question);
         // The choices count more than their description.
         let asked = if asked.is_whole(question) {
@@ -267,17 +273,17 @@ impl Pair {
 
     /// Finds the best answer. `ends` says for each token how likely an answer begins and ends
     /// there. "Nothing" is an answer at the very first.
-    fn read(&self, ends: &[[f32; 2]], words: &[Token]) -> Answer {
+    fn find_best_answer(&self, ends: &[[f32; 2]], words: &[TextToken]) -> TextAnswer {
         let score = |first: usize, last: usize| ends[first][0] + ends[last][1];
         let nothing = score(0, 0);
         if !self.is_whole {
-            return Answer::Unread;
+            return TextAnswer::Unread;
         }
         if !self.choices.is_empty() {
             let scores = self.choices.iter().map(|(first, last)| score(*first, *last));
             return match scores.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) {
-                Some((choice, best)) if best > nothing => Answer::Choice(choice),
-                _ => Answer::Nothing,
+                Some((choice, best)) if best > nothing => TextAnswer::Choice(choice),
+                _ => TextAnswer::Nothing,
             };
         }
         let mut best = (nothing, None);
@@ -293,18 +299,18 @@ impl Pair {
             Some((first, last)) => {
                 let place = words[first].start..words[last].end;
                 if last - first < MAX_ANSWER_TOKENS {
-                    Answer::Span(place)
+                    TextAnswer::Span(place)
                 } else {
-                    Answer::Cut(place)
+                    TextAnswer::Cut(place)
                 }
             }
-            None => Answer::Nothing,
+            None => TextAnswer::Nothing,
         }
     }
 }
 
 /// Returns the tokens without the start and end markers.
-fn without_markers(mut tokens: Vec<Token>, max_tokens: usize) -> Vec<Token> {
+fn remove_markers(mut tokens: Vec<TextToken>, max_tokens: usize) -> Vec<TextToken> {
     tokens.pop();
     tokens.drain(..1.min(tokens.len()));
     tokens.truncate(max_tokens);
@@ -312,8 +318,8 @@ fn without_markers(mut tokens: Vec<Token>, max_tokens: usize) -> Vec<Token> {
 }
 
 /// Scales a vector to length 1.
-fn normalise(mut vector: Vec<f32>) -> Vec<f32> {
-    let length = product(&vector, &vector).sqrt().max(f32::MIN_POSITIVE);
+fn normalise_vector(mut vector: Vec<f32>) -> Vec<f32> {
+    let length = dot_product(&vector, &vector).sqrt().max(f32::MIN_POSITIVE);
     for number in &mut vector {
         *number /= length;
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use lango_model::{Model, ModelId, ModelRequest, ModelStream};
 
-use super::model::{clear_transfer, embedded_id, events};
+use super::model::{clear_transfer, embedded_id, stream_reply};
 
 /// Puts the encoder in front of the model of an orchestrator.
 pub struct RoutedModel {
@@ -37,7 +37,7 @@ impl Model for RoutedModel {
                 None
             });
             match transfer {
-                Some(reply) => events(embedded_id(), reply),
+                Some(reply) => stream_reply(embedded_id(), reply),
                 None => model.stream(request),
             }
         };

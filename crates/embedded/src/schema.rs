@@ -18,14 +18,14 @@ const MAX_PART_COUNT: usize = 512;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ValueKind,
     pub(crate) description: String,
     pub(crate) required: bool,
 }
 
 /// The kind of a parameter's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     Text,
     Integer,
     Number,
@@ -38,23 +38,24 @@ pub(crate) enum Kind {
 }
 
 /// Returns the parameters of a declaration.
-pub(crate) fn parameters(tool: &ToolDeclaration) -> Vec<Parameter> {
+pub(crate) fn read_parameters(tool: &ToolDeclaration) -> Vec<Parameter> {
     // A schema that cannot be read has no parameters to ask about.
-    read(tool.parameters.get()).unwrap_or_default()
+    parse_schema(tool.parameters.get()).unwrap_or_default()
 }
 
 /// Tells whether text can give all that a tool needs. For a tool where it cannot, no answer to a
 /// question would ever be enough.
 pub(crate) fn can_be_filled(tool: &ToolDeclaration) -> bool {
-    let is_possible = |parameter: &Parameter| !parameter.required || parameter.kind != Kind::Other;
-    read(tool.parameters.get()).is_some_and(|parameters| parameters.iter().all(is_possible))
+    let is_possible =
+        |parameter: &Parameter| !parameter.required || parameter.kind != ValueKind::Other;
+    parse_schema(tool.parameters.get()).is_some_and(|parameters| parameters.iter().all(is_possible))
 }
 
 /// Reads the parameters of a schema; `None` where it has parameters that cannot be read.
-fn read(text: &str) -> Option<Vec<Parameter>> {
+fn parse_schema(text: &str) -> Option<Vec<Parameter>> {
     let document: Value = serde_json::from_str(text).ok()?;
     let left = Cell::new(MAX_PART_COUNT);
-    let root = Part { schema: &document, document: &document, depth: 0, left: &left };
+    let root = SchemaPart { schema: &document, document: &document, depth: 0, left: &left };
     let schema = match root.resolve_reference().schema {
         Value::Object(schema) => schema,
         // Nothing is asked for.
@@ -69,11 +70,11 @@ fn read(text: &str) -> Option<Vec<Parameter>> {
     let required = RequiredParameters::of(schema.get("required"));
     let parameter = |(name, schema): (&String, &Value)| {
         let left = Cell::new(MAX_PART_COUNT);
-        let part = Part { schema, document: &document, depth: 0, left: &left };
+        let part = SchemaPart { schema, document: &document, depth: 0, left: &left };
         let parameter = Parameter {
             kind: part.kind(),
             description: part.description(),
-            required: required.holds(name) || schema.get("required") == Some(&Value::Bool(true)),
+            required: required.contains(name) || schema.get("required") == Some(&Value::Bool(true)),
             name: name.clone(),
         };
         (name.clone(), parameter)
@@ -84,7 +85,7 @@ fn read(text: &str) -> Option<Vec<Parameter>> {
             // It is required but not described.
             let unknown = || Parameter {
                 name: name.to_owned(),
-                kind: Kind::Other,
+                kind: ValueKind::Other,
                 description: String::new(),
                 required: true,
             };
@@ -112,7 +113,7 @@ impl<'a> RequiredParameters<'a> {
         }
     }
 
-    fn holds(&self, name: &str) -> bool {
+    fn contains(&self, name: &str) -> bool {
         match self {
             Self::These(names) => names.contains(&name),
             Self::All => true,
@@ -122,7 +123,7 @@ impl<'a> RequiredParameters<'a> {
 
 /// Represents a part of a schema.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct SchemaPart<'a> {
     schema: &'a Value,
     /// The document that references point into.
     document: &'a Value,
@@ -131,8 +132,8 @@ struct Part<'a> {
     left: &'a Cell<usize>,
 }
 
-impl<'a> Part<'a> {
-    fn within(self, schema: &'a Value) -> Option<Self> {
+impl<'a> SchemaPart<'a> {
+    fn resolve_in(self, schema: &'a Value) -> Option<Self> {
         let left = self.left.get().checked_sub(1)?;
         self.left.set(left);
         (self.depth < MAX_DEPTH).then_some(Self { schema, depth: self.depth + 1, ..self })
@@ -143,7 +144,7 @@ impl<'a> Part<'a> {
         let referred = self.schema.get("$ref").and_then(Value::as_str).and_then(|reference| {
             let place = reference.strip_prefix('#')?;
             let is_definition = place.starts_with("/$defs/") || place.starts_with("/definitions/");
-            self.within(self.document.pointer(place).filter(|_| is_definition)?)
+            self.resolve_in(self.document.pointer(place).filter(|_| is_definition)?)
         });
         referred.map_or(self, Self::resolve_reference)
     }
@@ -158,7 +159,7 @@ impl<'a> Part<'a> {
         let several = several.filter_map(|name| self.schema.get(name)?.as_array());
         several
             .flatten()
-            .filter_map(|schema| self.within(schema))
+            .filter_map(|schema| self.resolve_in(schema))
             .map(Self::resolve_reference)
             .collect()
     }
@@ -181,27 +182,27 @@ impl<'a> Part<'a> {
         own.or_else(other)
     }
 
-    fn kind(self) -> Kind {
+    fn kind(self) -> ValueKind {
         let part = self.resolve_reference();
         let alternatives = part.alternatives();
         let choices = part.choices(&alternatives);
         if !choices.is_empty() {
-            return Kind::Choice(choices);
+            return ValueKind::Choice(choices);
         }
         match part.type_name(&alternatives) {
-            Some("string") => Kind::Text,
-            Some("integer") => Kind::Integer,
-            Some("number") => Kind::Number,
-            Some("boolean") => Kind::Boolean,
-            Some("array") if part.holds_texts(&alternatives) => Kind::List,
-            _ => Kind::Other,
+            Some("string") => ValueKind::Text,
+            Some("integer") => ValueKind::Integer,
+            Some("number") => ValueKind::Number,
+            Some("boolean") => ValueKind::Boolean,
+            Some("array") if part.holds_texts(&alternatives) => ValueKind::List,
+            _ => ValueKind::Other,
         }
     }
 
     fn holds_texts(self, alternatives: &[Self]) -> bool {
         let item = |part: &Self| {
-            let items = part.schema.get("items").and_then(|items| part.within(items));
-            items.is_some_and(|items| items.kind() == Kind::Text)
+            let items = part.schema.get("items").and_then(|items| part.resolve_in(items));
+            items.is_some_and(|items| items.kind() == ValueKind::Text)
         };
         item(&self) || alternatives.iter().any(item)
     }
@@ -225,8 +226,8 @@ mod tests {
         }
     }
 
-    fn kinds(schema: &str) -> Vec<(String, Kind, bool)> {
-        parameters(&tool(schema)).into_iter().map(|p| (p.name, p.kind, p.required)).collect()
+    fn kinds(schema: &str) -> Vec<(String, ValueKind, bool)> {
+        read_parameters(&tool(schema)).into_iter().map(|p| (p.name, p.kind, p.required)).collect()
     }
 
     #[test]
@@ -240,20 +241,21 @@ mod tests {
             "f":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]},
             "g":{"type":"object"},"h":{"type":"boolean"},"i":true}}"#;
         let found = kinds(schema);
-        let expect = |name: &str, kind: Kind, required: bool| (name.to_owned(), kind, required);
-        let choice = |values: [&str; 2]| Kind::Choice(values.map(str::to_owned).to_vec());
+        let expect =
+            |name: &str, kind: ValueKind, required: bool| (name.to_owned(), kind, required);
+        let choice = |values: [&str; 2]| ValueKind::Choice(values.map(str::to_owned).to_vec());
         assert_eq!(
             found,
             [
-                expect("a", Kind::Text, true),
-                expect("b", Kind::Integer, false),
+                expect("a", ValueKind::Text, true),
+                expect("b", ValueKind::Integer, false),
                 expect("c", choice(["x", "y"]), false),
                 expect("d", choice(["in", "out"]), true),
-                expect("e", Kind::List, false),
-                expect("f", Kind::List, false),
-                expect("g", Kind::Other, false),
-                expect("h", Kind::Boolean, false),
-                expect("i", Kind::Other, false),
+                expect("e", ValueKind::List, false),
+                expect("f", ValueKind::List, false),
+                expect("g", ValueKind::Other, false),
+                expect("h", ValueKind::Boolean, false),
+                expect("i", ValueKind::Other, false),
             ]
         );
     }
@@ -273,17 +275,17 @@ mod tests {
                 "Loop":{"anyOf":[{"$ref":"#/$defs/Loop"},{"$ref":"#/$defs/Loop"}]}},
             "definitions":{"Size":{"type":"integer"}}}"##,
         );
-        let zone = || Kind::Choice(vec!["north".to_owned(), "south".to_owned()]);
+        let zone = || ValueKind::Choice(vec!["north".to_owned(), "south".to_owned()]);
         let kinds: Vec<_> = found.iter().map(|(name, kind, _)| (name.as_str(), kind)).collect();
         assert_eq!(
             kinds,
             [
-                ("away", &Kind::Other),
-                ("here", &Kind::Other),
-                ("loop", &Kind::Other),
+                ("away", &ValueKind::Other),
+                ("here", &ValueKind::Other),
+                ("loop", &ValueKind::Other),
                 ("maybe", &zone()),
-                ("size", &Kind::Integer),
-                ("tags", &Kind::List),
+                ("size", &ValueKind::Integer),
+                ("tags", &ValueKind::List),
                 ("zone", &zone()),
             ]
         );
@@ -297,20 +299,21 @@ mod tests {
             "b":{"type":"integer","anyOf":true,"required":true},
             "c":{"anyOf":[true,{"type":"string"}]},"d":{"type":17},"e":5}}"#,
         );
-        let expect = |name: &str, kind: Kind, required: bool| (name.to_owned(), kind, required);
+        let expect =
+            |name: &str, kind: ValueKind, required: bool| (name.to_owned(), kind, required);
         assert_eq!(
             found,
             [
-                expect("a", Kind::Text, true),
-                expect("b", Kind::Integer, true),
-                expect("c", Kind::Text, false),
-                expect("d", Kind::Other, false),
-                expect("e", Kind::Other, false),
+                expect("a", ValueKind::Text, true),
+                expect("b", ValueKind::Integer, true),
+                expect("c", ValueKind::Text, false),
+                expect("d", ValueKind::Other, false),
+                expect("e", ValueKind::Other, false),
             ]
         );
         // Whatever it means, a call without the parameter would be a guess.
         let all = kinds(r#"{"required":true,"properties":{"a":{"type":"string"}}}"#);
-        assert_eq!(all, [expect("a", Kind::Text, true)]);
+        assert_eq!(all, [expect("a", ValueKind::Text, true)]);
     }
 
     #[test]

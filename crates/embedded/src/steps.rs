@@ -23,7 +23,7 @@ const SEPARATORS: [&str; 14] = [
 
 /// Classifies the structure of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Structure<'a> {
+pub(crate) enum RequestStructure<'a> {
     /// One request, as far as can be seen.
     One,
     /// A numbered or bulleted list of things to do.
@@ -35,11 +35,14 @@ pub(crate) enum Structure<'a> {
     OtherList,
 }
 
-impl<'a> Structure<'a> {
+impl<'a> RequestStructure<'a> {
     /// Returns the structure of a text. Every step is a part of it.
     pub(crate) fn of(words: &'a str) -> Self {
-        let items =
-            words.lines().filter_map(item).map(strip_ordinal).filter(|step| !step.is_empty());
+        let items = words
+            .lines()
+            .filter_map(parse_list_item)
+            .map(strip_ordinal)
+            .filter(|step| !step.is_empty());
         let items: Vec<&str> = items.collect();
         if items.len() > 1 {
             let plain = is_only_a_list(words) && items.len() <= MAX_STEP_COUNT;
@@ -84,7 +87,7 @@ fn is_only_a_list(words: &str) -> bool {
         "to",
         "todo",
     ];
-    let around = words.lines().filter(|line| item(line).is_none());
+    let around = words.lines().filter(|line| parse_list_item(line).is_none());
     let mut around = around.flat_map(|line| line.split(|c: char| !c.is_alphanumeric()));
     let neutral = |word: &str| NEUTRAL.iter().any(|known| known.eq_ignore_ascii_case(word));
     around.all(|word| word.is_empty() || neutral(word))
@@ -92,13 +95,13 @@ fn is_only_a_list(words: &str) -> bool {
 
 /// Tells whether the text before a list negates it.
 pub(crate) fn is_negated(words: &str) -> bool {
-    let lead = words.lines().take_while(|line| item(line).is_none());
+    let lead = words.lines().take_while(|line| parse_list_item(line).is_none());
     let mut lead = lead.flat_map(|line| line.split(|c: char| c.is_whitespace() || c == ','));
     let against = ["not", "don't", "dont", "never", "without", "nothing", "none", "stop", "avoid"];
     lead.any(|word| against.iter().any(|no| no.eq_ignore_ascii_case(word)))
 }
 
-fn item(line: &str) -> Option<&str> {
+fn parse_list_item(line: &str) -> Option<&str> {
     let line = line.trim();
     if let Some(rest) = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")) {
         return Some(rest);
@@ -164,7 +167,7 @@ mod tests {
     use super::*;
 
     fn steps(words: &str) -> Vec<&str> {
-        Structure::of(words).steps()
+        RequestStructure::of(words).steps()
     }
 
     #[test]
@@ -175,12 +178,12 @@ mod tests {
             "Remember these for later:\n- delete notes.txt\n- make a folder",
             "- a\n- b\nThat is what she wrote.",
         ] {
-            assert_eq!(Structure::of(words), Structure::OtherList, "{words}");
+            assert_eq!(RequestStructure::of(words), RequestStructure::OtherList, "{words}");
         }
         assert!(is_negated("Don't do any of these:\n- a\n- b"));
         assert!(!is_negated("Save as a rule:\n- never a\n- b"));
         let many: String = (0..13).map(|_| "- a\n").collect();
-        assert_eq!(Structure::of(&many), Structure::OtherList);
+        assert_eq!(RequestStructure::of(&many), RequestStructure::OtherList);
     }
 
     #[test]

@@ -6,9 +6,9 @@
 
 use lango_tool::ToolDeclaration;
 
-use super::decision::Meaning;
-use super::question::{as_words, words};
-use super::reading::{Gist, Reader};
+use super::decision::RequestMeaning;
+use super::question::{as_words, tool_name_words};
+use super::reading::{RequestGist, RequestReader};
 
 /// The weight of the similarity by which an unknown tool exceeds the known ones. This and the
 /// other constants were chosen on requests to eight MCP servers.
@@ -53,26 +53,26 @@ const FINAL_WORDS: [&str; 26] = [
 /// Holds unknown meanings, each with the text that describes it.
 #[derive(Default)]
 pub(crate) struct UnknownMeanings<'a> {
-    all: Vec<(Meaning<'a>, String)>,
+    all: Vec<(RequestMeaning<'a>, String)>,
 }
 
 impl<'a> UnknownMeanings<'a> {
-    pub(crate) fn add(&mut self, meaning: Meaning<'a>, text: String) {
+    pub(crate) fn add(&mut self, meaning: RequestMeaning<'a>, text: String) {
         self.all.push((meaning, text));
     }
 
     /// Returns the logits of the closest ones. `known` are the logits of the known tools, in the
     /// order of their cards.
-    pub(crate) fn logits(
+    pub(crate) fn compute_logits(
         self,
-        reader: &Reader,
-        gist: &Gist,
+        reader: &RequestReader,
+        gist: &RequestGist,
         known: &[f32],
-    ) -> Vec<(Meaning<'a>, f32)> {
+    ) -> Vec<(RequestMeaning<'a>, f32)> {
         if self.all.is_empty() {
             return Vec::new();
         }
-        let mut near: Vec<(Meaning<'a>, String, f32)> = self
+        let mut near: Vec<(RequestMeaning<'a>, String, f32)> = self
             .all
             .into_iter()
             .map(|(meaning, text)| {
@@ -85,9 +85,9 @@ impl<'a> UnknownMeanings<'a> {
         let (tool_weight, agent_weight) = reader.decision_weights();
         // It is unknown which of the trained agents it would be like, so that decides nothing.
         let agent = gist.agents.iter().copied().fold(f32::MIN, f32::max);
-        let rival = rival(reader, gist, known);
-        let logit = |(meaning, text, nearness): (Meaning<'a>, String, f32)| {
-            let ahead = reader.likeness(gist, text) - rival;
+        let rival = similarity_to_known(reader, gist, known);
+        let logit = |(meaning, text, nearness): (RequestMeaning<'a>, String, f32)| {
+            let ahead = reader.similarity_to_text(gist, text) - rival;
             let trained = tool_weight * nearness + agent_weight * agent;
             (meaning, trained + LIKENESS_WEIGHT * ahead - PENALTY)
         };
@@ -96,12 +96,12 @@ impl<'a> UnknownMeanings<'a> {
 }
 
 /// Returns the similarity of the request to the known tools that it most likely means.
-fn rival(reader: &Reader, gist: &Gist, known: &[f32]) -> f32 {
+fn similarity_to_known(reader: &RequestReader, gist: &RequestGist, known: &[f32]) -> f32 {
     let mut cards: Vec<usize> = (0..known.len()).collect();
     cards.sort_by(|a, b| known[*b].total_cmp(&known[*a]));
     let likeness = |card: &usize| {
         let tool = &reader.catalogue.tools()[*card];
-        reader.likeness(gist, format!("{}: {}", as_words(&tool.name), tool.description))
+        reader.similarity_to_text(gist, format!("{}: {}", as_words(&tool.name), tool.description))
     };
     cards.iter().take(MAX_RIVAL_COUNT).map(likeness).fold(-1.0, f32::max)
 }
@@ -115,7 +115,7 @@ pub(crate) fn is_final(tool: &ToolDeclaration) -> bool {
         begin.is_some_and(|begin| begin.eq_ignore_ascii_case(end))
             && rest.chars().next().is_none_or(char::is_uppercase)
     };
-    words(tool).any(|word| FINAL_WORDS.iter().any(|end| begins(word, end)))
+    tool_name_words(tool).any(|word| FINAL_WORDS.iter().any(|end| begins(word, end)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Loads the trained layers and heads that are part of the program. `weights/README.md` describes
 //! the layout of the file, and how it was made.
 
-use lango_encoder::{Layers, Sections};
+use lango_encoder::{EncoderLayers, WeightSections};
 
 /// The length of a token's vector.
 pub(crate) const HIDDEN: usize = 384;
@@ -40,30 +40,30 @@ const _: () = {
 };
 
 /// Returns the size of the file in bytes.
-pub(crate) fn size() -> usize {
+pub(crate) fn file_size() -> usize {
     FILE.0.len()
 }
 
 /// Represents a small linear layer, in full precision.
 #[derive(Debug)]
-pub(crate) struct Head {
+pub(crate) struct LinearHead {
     rows: Vec<f32>,
     biases: Vec<f32>,
 }
 
-impl Head {
-    fn read(file: &mut Sections, outputs: usize) -> Self {
-        Self { rows: file.floats(outputs * HIDDEN), biases: file.floats(outputs) }
+impl LinearHead {
+    fn read(file: &mut WeightSections, outputs: usize) -> Self {
+        Self { rows: file.next_floats(outputs * HIDDEN), biases: file.next_floats(outputs) }
     }
 
     pub(crate) fn apply(&self, input: &[f32]) -> Vec<f32> {
         let rows = self.rows.chunks_exact(HIDDEN).zip(&self.biases);
-        rows.map(|(row, bias)| bias + product(row, input)).collect()
+        rows.map(|(row, bias)| bias + dot_product(row, input)).collect()
     }
 }
 
 /// Returns the dot product. It is computed in eight lanes, so that the compiler can vectorise it.
-pub(crate) fn product(a: &[f32], b: &[f32]) -> f32 {
+pub(crate) fn dot_product(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0.0_f32; 8];
     for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
         for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
@@ -75,16 +75,16 @@ pub(crate) fn product(a: &[f32], b: &[f32]) -> f32 {
 
 /// Holds everything in the file.
 #[derive(Debug)]
-pub(crate) struct Weights {
-    pub(crate) layers: Layers,
+pub(crate) struct EmbeddedWeights {
+    pub(crate) layers: EncoderLayers,
     /// The classifier of agents.
-    pub(crate) agent: Head,
+    pub(crate) agent: LinearHead,
     /// A request as tools are compared with it.
-    pub(crate) ask: Head,
+    pub(crate) ask: LinearHead,
     /// A card as requests are compared with it.
-    pub(crate) offer: Head,
+    pub(crate) offer: LinearHead,
     /// The start and the end of an answer.
-    pub(crate) span: Head,
+    pub(crate) span: LinearHead,
     /// The factor of a comparison.
     pub(crate) sharpness: f32,
     /// The weight of tools and of agents in a decision.
@@ -94,18 +94,19 @@ pub(crate) struct Weights {
     pub(crate) cards: Vec<Vec<f32>>,
 }
 
-impl Weights {
+impl EmbeddedWeights {
     pub(crate) fn load() -> Self {
-        Self::read(&mut Sections::new(&FILE.0, HEADER))
+        Self::read(&mut WeightSections::new(&FILE.0, HEADER))
     }
 
-    fn read(file: &mut Sections) -> Self {
-        let layers = file.layers();
-        let agent = Head::read(file, AGENTS.len());
-        let (ask, offer) = (Head::read(file, HIDDEN), Head::read(file, HIDDEN));
-        let span = Head::read(file, 2);
-        let scalars = file.floats(3);
-        let cards = file.floats(CARDS * HIDDEN).chunks_exact(HIDDEN).map(<[f32]>::to_vec).collect();
+    fn read(file: &mut WeightSections) -> Self {
+        let layers = file.read_layers();
+        let agent = LinearHead::read(file, AGENTS.len());
+        let (ask, offer) = (LinearHead::read(file, HIDDEN), LinearHead::read(file, HIDDEN));
+        let span = LinearHead::read(file, 2);
+        let scalars = file.next_floats(3);
+        let cards =
+            file.next_floats(CARDS * HIDDEN).chunks_exact(HIDDEN).map(<[f32]>::to_vec).collect();
         Self {
             layers,
             agent,
@@ -128,11 +129,11 @@ mod tests {
 
     #[test]
     fn the_sections_fill_the_file() {
-        let mut file = Sections::new(&FILE.0, HEADER);
-        let weights = Weights::read(&mut file);
+        let mut file = WeightSections::new(&FILE.0, HEADER);
+        let weights = EmbeddedWeights::read(&mut file);
         assert!(file.is_at_end());
         for card in &weights.cards {
-            assert!((product(card, card) - 1.0).abs() < 1e-3);
+            assert!((dot_product(card, card) - 1.0).abs() < 1e-3);
         }
         assert_eq!(weights.cards.len(), CARDS);
         let scalars = [weights.sharpness, weights.tool_weight, weights.agent_weight];

@@ -17,7 +17,7 @@ const SCALE: f32 = 0.176_776_69;
 
 /// Holds the buffers for one head of one text, reused from one to the next.
 #[derive(Debug, Default)]
-pub(crate) struct Attention {
+pub(crate) struct AttentionBuffers {
     /// Keys, sixteen tokens side by side: `[tokens / 16][HEAD_SIZE][16]`.
     keys: Vec<f32>,
     values: Vec<[f32; HEAD_SIZE]>,
@@ -25,7 +25,7 @@ pub(crate) struct Attention {
     scores: [Vec<f32>; BLOCK_ROWS],
 }
 
-impl Attention {
+impl AttentionBuffers {
     /// Computes the attention output from the rows of query, key and value of one text.
     #[inline(always)]
     pub(crate) fn attend<K: Kernel>(&mut self, kernel: K, rows: &[f32], output: &mut [f32]) {
@@ -35,18 +35,18 @@ impl Attention {
             scores.resize(padded, 0.0);
         }
         for head in 0..HEADS {
-            self.gather(rows, head, padded);
+            self.gather_head(rows, head, padded);
             let mut token = 0;
             while token < tokens {
                 let count = BLOCK_ROWS.min(tokens - token);
-                self.block(kernel, rows, head, token..token + count, output);
+                self.compute_block(kernel, rows, head, token..token + count, output);
                 token += count;
             }
         }
     }
 
     #[inline(always)]
-    fn gather(&mut self, rows: &[f32], head: usize, padded: usize) {
+    fn gather_head(&mut self, rows: &[f32], head: usize, padded: usize) {
         self.keys.clear();
         self.keys.resize(padded * HEAD_SIZE, 0.0);
         self.values.clear();
@@ -62,7 +62,7 @@ impl Attention {
 
     /// Computes the output of up to four tokens. A shorter block is filled up with the last one.
     #[inline(always)]
-    fn block<K: Kernel>(
+    fn compute_block<K: Kernel>(
         &mut self,
         kernel: K,
         rows: &[f32],

@@ -5,28 +5,35 @@
 
 use pulp::NullaryFnOnce;
 
-use crate::attention::Attention;
-use crate::kernel::{Kernel, Level, RoundedRows};
+use crate::attention::AttentionBuffers;
+use crate::kernel::{InstructionSet, Kernel, RoundedRows};
 use crate::math;
-use crate::weights::{HIDDEN, INTERMEDIATE, Layer, Layers, Linear, Norm, Words};
+use crate::weights::{
+    EncoderLayer, EncoderLayers, HIDDEN, INTERMEDIATE, LinearLayer, NormLayer, WordEmbeddings,
+};
 
 /// Returns the vectors of all tokens of some texts, one text after the other.
-pub(crate) fn forward(
-    level: Level,
-    words: &Words,
-    layers: &Layers,
+pub(crate) fn encode_tokens(
+    level: InstructionSet,
+    words: &WordEmbeddings,
+    layers: &EncoderLayers,
     texts: &[Vec<u32>],
 ) -> Vec<f32> {
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512(kernel) => run(kernel, words, layers, texts),
+        InstructionSet::Avx512(kernel) => run_layers(kernel, words, layers, texts),
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2(kernel) => run(kernel, words, layers, texts),
-        Level::Portable(kernel) => run(kernel, words, layers, texts),
+        InstructionSet::Avx2(kernel) => run_layers(kernel, words, layers, texts),
+        InstructionSet::Portable(kernel) => run_layers(kernel, words, layers, texts),
     }
 }
 
-fn run<K: Kernel>(kernel: K, words: &Words, layers: &Layers, texts: &[Vec<u32>]) -> Vec<f32> {
+fn run_layers<K: Kernel>(
+    kernel: K,
+    words: &WordEmbeddings,
+    layers: &EncoderLayers,
+    texts: &[Vec<u32>],
+) -> Vec<f32> {
     let tokens = texts.iter().map(Vec::len).sum::<usize>();
     let mut rows = vec![0.0; tokens * HIDDEN];
     let positions = texts.iter().flat_map(|ids| ids.iter().enumerate());
@@ -34,55 +41,55 @@ fn run<K: Kernel>(kernel: K, words: &Words, layers: &Layers, texts: &[Vec<u32>])
         words.embed(*id as usize, position, row);
     }
     kernel.vectorize(Normalise { rows: &mut rows, norm: &words.embedding_norm });
-    let mut pass = Pass {
+    let mut pass = LayerPass {
         kernel,
         rounded: RoundedRows::default(),
-        attention: Attention::default(),
+        attention: AttentionBuffers::default(),
         wide: vec![0.0; tokens * INTERMEDIATE],
         narrow: vec![0.0; tokens * HIDDEN],
         texts,
     };
     for layer in &layers.layers {
-        pass.layer(layer, &mut rows);
+        pass.apply_layer(layer, &mut rows);
     }
     rows
 }
 
 /// Holds the state of one pass through the layers.
-struct Pass<'a, K> {
+struct LayerPass<'a, K> {
     kernel: K,
     rounded: RoundedRows,
-    attention: Attention,
+    attention: AttentionBuffers,
     /// Rows of a linear step that makes more numbers of each row than it had.
     wide: Vec<f32>,
     narrow: Vec<f32>,
     texts: &'a [Vec<u32>],
 }
 
-impl<K: Kernel> Pass<'_, K> {
-    fn layer(&mut self, layer: &Layer, rows: &mut [f32]) {
+impl<K: Kernel> LayerPass<'_, K> {
+    fn apply_layer(&mut self, layer: &EncoderLayer, rows: &mut [f32]) {
         let Self { kernel, rounded, attention, wide, narrow, texts } = self;
         let kernel = *kernel;
         let attention_rows = &mut wide[..3 * rows.len()];
-        linear(kernel, rounded, rows, &layer.attention, attention_rows);
+        apply_linear(kernel, rounded, rows, &layer.attention, attention_rows);
         let seen = narrow.as_mut_slice();
         kernel.vectorize(Attend { kernel, attention, texts, rows: attention_rows, output: seen });
         // The attention's rows are no longer needed; the output replaces them.
         let output = &mut wide[..rows.len()];
-        linear(kernel, rounded, narrow, &layer.attention_output, output);
+        apply_linear(kernel, rounded, narrow, &layer.attention_output, output);
         kernel.vectorize(AddAndNormalise { rows, more: output, norm: &layer.attention_norm });
-        linear(kernel, rounded, rows, &layer.intermediate, wide);
+        apply_linear(kernel, rounded, rows, &layer.intermediate, wide);
         kernel.vectorize(Activate { rows: wide });
-        linear(kernel, rounded, wide, &layer.output, narrow);
+        apply_linear(kernel, rounded, wide, &layer.output, narrow);
         kernel.vectorize(AddAndNormalise { rows, more: narrow, norm: &layer.output_norm });
     }
 }
 
-fn linear<K: Kernel>(
+fn apply_linear<K: Kernel>(
     kernel: K,
     rounded: &mut RoundedRows,
     rows: &[f32],
-    linear: &Linear,
+    linear: &LinearLayer,
     output: &mut [f32],
 ) {
     kernel.vectorize(Round { rounded, rows, columns: linear.inputs });
@@ -106,7 +113,7 @@ impl NullaryFnOnce for Round<'_> {
 
 struct Attend<'a, K> {
     kernel: K,
-    attention: &'a mut Attention,
+    attention: &'a mut AttentionBuffers,
     texts: &'a [Vec<u32>],
     rows: &'a [f32],
     output: &'a mut [f32],
@@ -146,7 +153,7 @@ impl NullaryFnOnce for Activate<'_> {
 
 struct Normalise<'a> {
     rows: &'a mut [f32],
-    norm: &'a Norm,
+    norm: &'a NormLayer,
 }
 
 impl NullaryFnOnce for Normalise<'_> {
@@ -161,7 +168,7 @@ impl NullaryFnOnce for Normalise<'_> {
 struct AddAndNormalise<'a> {
     rows: &'a mut [f32],
     more: &'a [f32],
-    norm: &'a Norm,
+    norm: &'a NormLayer,
 }
 
 impl NullaryFnOnce for AddAndNormalise<'_> {
@@ -169,7 +176,7 @@ impl NullaryFnOnce for AddAndNormalise<'_> {
 
     #[inline(always)]
     fn call(self) {
-        math::add(self.rows, self.more);
+        math::add_to(self.rows, self.more);
         math::normalise(self.rows, self.norm);
     }
 }
@@ -177,18 +184,18 @@ impl NullaryFnOnce for AddAndNormalise<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::weights::load;
+    use crate::weights::load_weights;
 
     #[test]
     fn every_level_gets_the_same_bits() {
-        let (words, layers) = load();
+        let (words, layers) = load_weights();
         let long: Vec<u32> = (0..70).map(|index| 101 + 37 * index).collect();
         let texts = [vec![101, 7592, 2088, 102], long, vec![101, 102]];
         let bits = |level| {
-            let vectors = forward(level, &words, &layers, &texts);
+            let vectors = encode_tokens(level, &words, &layers, &texts);
             vectors.into_iter().map(f32::to_bits).collect::<Vec<_>>()
         };
-        let levels = Level::available();
+        let levels = InstructionSet::available();
         let expected = bits(levels[levels.len() - 1]);
         assert_eq!(expected.len(), 76 * HIDDEN);
         for level in levels {
@@ -198,10 +205,11 @@ mod tests {
 
     #[test]
     fn a_text_does_not_see_its_neighbours() {
-        let (words, layers) = load();
+        let (words, layers) = load_weights();
         let (one, other) = (vec![101, 7592, 102], vec![101, 2088, 3000, 102]);
-        let alone = forward(Level::best(), &words, &layers, std::slice::from_ref(&other));
-        let together = forward(Level::best(), &words, &layers, &[one, other]);
+        let alone =
+            encode_tokens(InstructionSet::best(), &words, &layers, std::slice::from_ref(&other));
+        let together = encode_tokens(InstructionSet::best(), &words, &layers, &[one, other]);
         assert_eq!(together[3 * HIDDEN..], alone);
     }
 }

@@ -26,11 +26,11 @@ mod weights;
 
 use std::sync::OnceLock;
 
-use kernel::Level;
-pub use tokenizer::Token;
+use kernel::InstructionSet;
+pub use tokenizer::TextToken;
 use tokenizer::Tokenizer;
-use weights::{HIDDEN, Words};
-pub use weights::{Layers, Sections};
+pub use weights::{EncoderLayers, WeightSections};
+use weights::{HIDDEN, WordEmbeddings};
 
 /// Names the model. Vectors of another name must not be compared with these.
 pub const NAME: &str = "all-minilm-l6-v2-q8";
@@ -47,9 +47,9 @@ const BATCH_TOKENS: usize = 512;
 #[derive(Debug)]
 pub struct Encoder {
     tokenizer: Tokenizer,
-    words: Words,
-    layers: Layers,
-    level: Level,
+    words: WordEmbeddings,
+    layers: EncoderLayers,
+    level: InstructionSet,
 }
 
 impl Encoder {
@@ -58,8 +58,8 @@ impl Encoder {
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Encoder> = OnceLock::new();
         SHARED.get_or_init(|| {
-            let (words, layers) = weights::load();
-            Self { tokenizer: Tokenizer::load(), words, layers, level: Level::best() }
+            let (words, layers) = weights::load_weights();
+            Self { tokenizer: Tokenizer::load(), words, layers, level: InstructionSet::best() }
         })
     }
 
@@ -83,7 +83,7 @@ impl Encoder {
         let mut batch: Vec<Vec<u32>> = Vec::new();
         let mut tokens = 0;
         for text in texts {
-            let ids = self.ids(text);
+            let ids = self.token_ids(text);
             if tokens + ids.len() > BATCH_TOKENS && !batch.is_empty() {
                 self.encode_batch(&batch, &mut vectors);
                 batch.clear();
@@ -98,7 +98,7 @@ impl Encoder {
 
     /// Returns how many tokens a text has, with the start and end markers, however long it is. At
     /// most [`MAX_TOKENS`] means that nothing of it is left out.
-    pub fn token_count(&self, text: &str) -> usize {
+    pub fn count_tokens(&self, text: &str) -> usize {
         self.tokenizer.count(text)
     }
 
@@ -109,27 +109,27 @@ impl Encoder {
 
     /// Returns the tokens of a text that are read, with their positions in it. The first and the
     /// last are the start and end markers.
-    pub fn tokens(&self, text: &str) -> Vec<Token> {
-        self.tokenizer.tokens(text, MAX_TOKENS)
+    pub fn tokenize(&self, text: &str) -> Vec<TextToken> {
+        self.tokenizer.tokenize(text, MAX_TOKENS)
     }
 
-    /// Returns the last layer's vector of each token of [`tokens`](Self::tokens), in the same
+    /// Returns the last layer's vector of each token of [`tokens`](Self::tokenize), in the same
     /// order. They are not of length 1; their mean, scaled to that length, is what
     /// [`encode`](Self::encode) returns.
-    pub fn hidden(&self, text: &str) -> Vec<Vec<f32>> {
-        let rows = self.run_layers(&self.layers, &[self.ids(text)]);
+    pub fn token_vectors(&self, text: &str) -> Vec<Vec<f32>> {
+        let rows = self.run_layers(&self.layers, &[self.token_ids(text)]);
         rows.chunks_exact(HIDDEN).map(<[f32]>::to_vec).collect()
     }
 
     /// Returns the vectors of all tokens of some texts, one text after the other, from other layers
     /// that were trained on the same vocabulary. The texts are token ids with the markers that
     /// these layers know.
-    pub fn run_layers(&self, layers: &Layers, texts: &[Vec<u32>]) -> Vec<f32> {
-        forward::forward(self.level, &self.words, layers, texts)
+    pub fn run_layers(&self, layers: &EncoderLayers, texts: &[Vec<u32>]) -> Vec<f32> {
+        forward::encode_tokens(self.level, &self.words, layers, texts)
     }
 
-    fn ids(&self, text: &str) -> Vec<u32> {
-        self.tokens(text).into_iter().map(|token| token.id).collect()
+    fn token_ids(&self, text: &str) -> Vec<u32> {
+        self.tokenize(text).into_iter().map(|token| token.id).collect()
     }
 
     fn encode_batch(&self, batch: &[Vec<u32>], vectors: &mut Vec<Vec<f32>>) {
@@ -148,7 +148,7 @@ fn mean_pool(rows: &[f32]) -> Vec<f32> {
     // The length of the mean does not matter, so a sum will do.
     let mut sum = vec![0.0; HIDDEN];
     for row in rows.chunks_exact(HIDDEN) {
-        math::add(&mut sum, row);
+        math::add_to(&mut sum, row);
     }
     let length = math::sum(&sum, |number| number * number).sqrt();
     // No text of this model has a sum of zero, but a vector must never be NaN.

@@ -3,8 +3,8 @@
 //! Everything is written for sixteen numbers at a time in a fixed order, so that it uses the
 //! instructions that its caller was compiled for and still gives the same bits with all of them.
 
-use crate::kernel::round;
-use crate::weights::{EPSILON, Norm};
+use crate::kernel::round_to_nearest;
+use crate::weights::{EPSILON, NormLayer};
 
 /// The number of values that are processed side by side.
 pub(crate) const LANES: usize = 16;
@@ -15,7 +15,7 @@ pub(crate) const LANES: usize = 16;
 pub(crate) fn exponential(number: f32) -> f32 {
     // e^x = 2^n · e^r, with n whole and r small; ln 2 in two parts, so that r keeps its digits.
     let number = if number > -87.0 { number } else { -87.0 };
-    let power = round(number * std::f32::consts::LOG2_E);
+    let power = round_to_nearest(number * std::f32::consts::LOG2_E);
     let exact = to_float(power);
     let rest = number - exact * 0.693_359_4 - exact * -2.121_944_4e-4;
     let series = 1.0 / 720.0;
@@ -62,7 +62,7 @@ pub(crate) fn activate(numbers: &mut [f32]) {
 
 /// Normalises rows to mean 0 and variance 1, then applies the learned factors and summands.
 #[inline(always)]
-pub(crate) fn normalise(rows: &mut [f32], norm: &Norm) {
+pub(crate) fn normalise(rows: &mut [f32], norm: &NormLayer) {
     let columns = norm.factors.len();
     for row in rows.chunks_exact_mut(columns) {
         let count = to_float(i32::try_from(columns).unwrap_or(i32::MAX));
@@ -78,7 +78,7 @@ pub(crate) fn normalise(rows: &mut [f32], norm: &Norm) {
 
 /// Adds one list of numbers to another.
 #[inline(always)]
-pub(crate) fn add(to: &mut [f32], numbers: &[f32]) {
+pub(crate) fn add_to(to: &mut [f32], numbers: &[f32]) {
     for (to, number) in to.iter_mut().zip(numbers) {
         *to += number;
     }
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_normalised_row_has_mean_zero_and_variance_one() {
         let mut row: Vec<f32> = (0..32_u8).map(|number| f32::from(number) * 3.0 + 5.0).collect();
-        normalise(&mut row, &Norm { factors: vec![2.0; 32], summands: vec![1.0; 32] });
+        normalise(&mut row, &NormLayer { factors: vec![2.0; 32], summands: vec![1.0; 32] });
         assert!((sum(&row, |number| number) / 32.0 - 1.0).abs() < 1e-5);
         assert!((sum(&row, |number| (number - 1.0) * (number - 1.0)) / 32.0 - 4.0).abs() < 1e-4);
     }

@@ -71,7 +71,7 @@ const _: () = {
 
 /// Represents a linear layer: a matrix of integers with a scale and a bias for each output.
 #[derive(Debug)]
-pub(crate) struct Linear {
+pub(crate) struct LinearLayer {
     /// `[outputs / 16][inputs / 2][16][2]`, each an `i8`.
     pub(crate) panels: &'static [u8],
     pub(crate) scales: Vec<f32>,
@@ -79,7 +79,7 @@ pub(crate) struct Linear {
     pub(crate) inputs: usize,
 }
 
-impl Linear {
+impl LinearLayer {
     pub(crate) fn outputs(&self) -> usize {
         self.scales.len()
     }
@@ -87,57 +87,57 @@ impl Linear {
 
 /// Holds the factors and summands of a normalisation.
 #[derive(Debug)]
-pub(crate) struct Norm {
+pub(crate) struct NormLayer {
     pub(crate) factors: Vec<f32>,
     pub(crate) summands: Vec<f32>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Layer {
+pub(crate) struct EncoderLayer {
     /// Query, key and value, one below the other.
-    pub(crate) attention: Linear,
-    pub(crate) attention_output: Linear,
-    pub(crate) attention_norm: Norm,
-    pub(crate) intermediate: Linear,
-    pub(crate) output: Linear,
-    pub(crate) output_norm: Norm,
+    pub(crate) attention: LinearLayer,
+    pub(crate) attention_output: LinearLayer,
+    pub(crate) attention_norm: NormLayer,
+    pub(crate) intermediate: LinearLayer,
+    pub(crate) output: LinearLayer,
+    pub(crate) output_norm: NormLayer,
 }
 
 /// Holds all layers of a model, in their order.
 #[derive(Debug)]
-pub struct Layers {
-    pub(crate) layers: Vec<Layer>,
+pub struct EncoderLayers {
+    pub(crate) layers: Vec<EncoderLayer>,
 }
 
-/// Holds the embeddings of words and positions: the same for all [`Layers`].
+/// Holds the embeddings of words and positions: the same for all [`EncoderLayers`].
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct WordEmbeddings {
     scales: &'static [u8],
     vectors: &'static [u8],
     positions: &'static [u8],
-    pub(crate) embedding_norm: Norm,
+    pub(crate) embedding_norm: NormLayer,
 }
 
 /// Loads the encoder's own weights.
-pub(crate) fn load() -> (Words, Layers) {
-    let mut file = Sections::new(&FILE.0, MAGIC.len() + 4 * 8);
-    let words = Words {
-        scales: file.section(4 * VOCABULARY),
-        vectors: file.section(VOCABULARY * HIDDEN),
-        positions: file.section(4 * POSITIONS * HIDDEN),
-        embedding_norm: file.norm(),
+pub(crate) fn load_weights() -> (WordEmbeddings, EncoderLayers) {
+    let mut file = WeightSections::new(&FILE.0, MAGIC.len() + 4 * 8);
+    let words = WordEmbeddings {
+        scales: file.next_section(4 * VOCABULARY),
+        vectors: file.next_section(VOCABULARY * HIDDEN),
+        positions: file.next_section(4 * POSITIONS * HIDDEN),
+        embedding_norm: file.read_norm(),
     };
-    (words, file.layers())
+    (words, file.read_layers())
 }
 
-impl Words {
+impl WordEmbeddings {
     /// Adds the embedding of a token and that of its position.
     pub(crate) fn embed(&self, id: usize, position: usize, row: &mut [f32]) {
-        let scale = float(&self.scales[4 * id..]);
+        let scale = read_float(&self.scales[4 * id..]);
         let word = &self.vectors[id * HIDDEN..(id + 1) * HIDDEN];
         let position = &self.positions[4 * position * HIDDEN..4 * (position + 1) * HIDDEN];
         for ((sum, word), position) in row.iter_mut().zip(word).zip(position.chunks_exact(4)) {
-            *sum = f32::from(word.cast_signed()) * scale + float(position);
+            *sum = f32::from(word.cast_signed()) * scale + read_float(position);
         }
     }
 }
@@ -148,12 +148,12 @@ impl Words {
 /// Its length is known when the program is compiled, so a missing section is a bug in the program,
 /// which a test of the file's owner finds.
 #[derive(Debug)]
-pub struct Sections {
+pub struct WeightSections {
     file: &'static [u8],
     at: usize,
 }
 
-impl Sections {
+impl WeightSections {
     /// Starts at the first section at or after `at`.
     pub fn new(file: &'static [u8], at: usize) -> Self {
         Self { file, at }
@@ -165,41 +165,41 @@ impl Sections {
     }
 
     /// Returns the next section.
-    pub fn section(&mut self, length: usize) -> &'static [u8] {
+    pub fn next_section(&mut self, length: usize) -> &'static [u8] {
         let start = self.at.next_multiple_of(ALIGNMENT);
         self.at = start + length;
         &self.file[start..self.at]
     }
 
     /// Returns the next section, as numbers.
-    pub fn floats(&mut self, count: usize) -> Vec<f32> {
-        self.section(4 * count).chunks_exact(4).map(float).collect()
+    pub fn next_floats(&mut self, count: usize) -> Vec<f32> {
+        self.next_section(4 * count).chunks_exact(4).map(read_float).collect()
     }
 
     /// Returns the sections of all layers.
-    pub fn layers(&mut self) -> Layers {
-        let layer = |file: &mut Self| Layer {
-            attention: file.linear(HIDDEN, 3 * HIDDEN),
-            attention_output: file.linear(HIDDEN, HIDDEN),
-            attention_norm: file.norm(),
-            intermediate: file.linear(HIDDEN, INTERMEDIATE),
-            output: file.linear(INTERMEDIATE, HIDDEN),
-            output_norm: file.norm(),
+    pub fn read_layers(&mut self) -> EncoderLayers {
+        let layer = |file: &mut Self| EncoderLayer {
+            attention: file.read_linear(HIDDEN, 3 * HIDDEN),
+            attention_output: file.read_linear(HIDDEN, HIDDEN),
+            attention_norm: file.read_norm(),
+            intermediate: file.read_linear(HIDDEN, INTERMEDIATE),
+            output: file.read_linear(INTERMEDIATE, HIDDEN),
+            output_norm: file.read_norm(),
         };
-        Layers { layers: (0..LAYERS).map(|_| layer(self)).collect() }
+        EncoderLayers { layers: (0..LAYERS).map(|_| layer(self)).collect() }
     }
 
-    fn norm(&mut self) -> Norm {
-        Norm { factors: self.floats(HIDDEN), summands: self.floats(HIDDEN) }
+    fn read_norm(&mut self) -> NormLayer {
+        NormLayer { factors: self.next_floats(HIDDEN), summands: self.next_floats(HIDDEN) }
     }
 
-    fn linear(&mut self, inputs: usize, outputs: usize) -> Linear {
-        let (scales, biases) = (self.floats(outputs), self.floats(outputs));
-        Linear { panels: self.section(inputs * outputs), scales, biases, inputs }
+    fn read_linear(&mut self, inputs: usize, outputs: usize) -> LinearLayer {
+        let (scales, biases) = (self.next_floats(outputs), self.next_floats(outputs));
+        LinearLayer { panels: self.next_section(inputs * outputs), scales, biases, inputs }
     }
 }
 
-fn float(bytes: &[u8]) -> f32 {
+fn read_float(bytes: &[u8]) -> f32 {
     bytes.first_chunk().map_or(0.0, |bytes| f32::from_le_bytes(*bytes))
 }
 
@@ -223,11 +223,11 @@ mod tests {
 
     #[test]
     fn the_sections_fill_the_file() {
-        let (_, layers) = load();
+        let (_, layers) = load_weights();
         assert_eq!(layers.layers.len(), LAYERS);
-        let mut file = Sections::new(&FILE.0, FILE.0.len() - 4 * HIDDEN);
+        let mut file = WeightSections::new(&FILE.0, FILE.0.len() - 4 * HIDDEN);
         // The last section ends where the file does.
-        assert_eq!(file.floats(HIDDEN), layers.layers[LAYERS - 1].output_norm.summands);
+        assert_eq!(file.next_floats(HIDDEN), layers.layers[LAYERS - 1].output_norm.summands);
         assert!(file.is_at_end());
     }
 }

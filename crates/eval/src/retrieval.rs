@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use lango_librarian::documents;
 use lango_retrieval::{
-    Collection, CorpusDocument, Embedder, EntryKey, Measures, Mode, NewEntry, NewPassage,
-    Retrieval, Search, Space, measure,
+    CorpusDocument, Embedder, EntryKey, EntrySpace, NewEntry, NewPassage, QuestionCollection,
+    RankingQuality, Retrieval, RetrievalMode, SearchQuery, measure_rankings,
 };
 use lango_store::{Database, DatabaseLocation};
 use serde::Serialize;
@@ -54,23 +54,23 @@ pub async fn measure_retrieval(
     embedder: Option<Arc<dyn Embedder>>,
     progress: impl FnMut(u32),
 ) -> Result<RetrievalReport, EvalError> {
-    let collection = Collection::read(directory)?;
+    let collection = QuestionCollection::read(directory)?;
     let temporary = tempfile::tempdir()?;
     let location = DatabaseLocation::Sqlite(temporary.path().join("collection.db"));
     let database = Database::open(&location).await?;
     let retrieval = Retrieval::open(database, embedder).await?;
-    fill(&retrieval, &collection, progress).await?;
+    add_documents(&retrieval, &collection, progress).await?;
     if let Some(error) = retrieval.take_failure() {
         return Err(EvalError::Embedding(error.to_string()));
     }
-    let sizes = retrieval.collections(Space::Documents).await?;
-    let mut modes = vec![("words", Mode::Words)];
+    let sizes = retrieval.list_collections(EntrySpace::Documents).await?;
+    let mut modes = vec![("words", RetrievalMode::Words)];
     if retrieval.embedder().is_some() {
-        modes.extend([("vectors", Mode::Vectors), ("hybrid", Mode::Hybrid)]);
+        modes.extend([("vectors", RetrievalMode::Vectors), ("hybrid", RetrievalMode::Hybrid)]);
     }
     let mut reports = Vec::with_capacity(modes.len());
     for (name, mode) in modes {
-        let (measures, each) = ask(&retrieval, &collection, mode).await?;
+        let (measures, each) = ask_questions(&retrieval, &collection, mode).await?;
         reports.push(ModeReport {
             mode: name,
             recall_at_5: measures.recall_at_5,
@@ -88,34 +88,35 @@ pub async fn measure_retrieval(
 }
 
 /// Adds the documents, split into passages as ingested ones are.
-async fn fill(
+async fn add_documents(
     retrieval: &Retrieval,
-    collection: &Collection,
+    collection: &QuestionCollection,
     mut progress: impl FnMut(u32),
 ) -> Result<(), EvalError> {
     let documents = collection.documents()?;
     for (document, done) in documents.zip(1..) {
-        retrieval.put(&entry(document?)).await?;
+        retrieval.put_entry(&build_entry(document?)).await?;
         progress(done);
     }
     Ok(())
 }
 
-fn entry(document: CorpusDocument) -> NewEntry {
+fn build_entry(document: CorpusDocument) -> NewEntry {
     let CorpusDocument { id, title, text } = document;
-    let passages: Vec<NewPassage> = documents::passages(&documents::read_plain_text(&text))
-        .into_iter()
-        .map(|passage| NewPassage {
-            heading: passage.heading,
-            text: passage.text,
-            position: passage.span.to_string(),
-        })
-        .collect();
+    let passages: Vec<NewPassage> =
+        documents::cut_into_passages(&documents::read_plain_text(&text))
+            .into_iter()
+            .map(|passage| NewPassage {
+                heading: passage.heading,
+                text: passage.text,
+                position: passage.span.to_string(),
+            })
+            .collect();
     // A document that has only a title can be found by it.
     let only_title =
         NewPassage { heading: String::new(), text: title.clone(), position: String::new() };
     NewEntry {
-        key: EntryKey::new(Space::Documents, COLLECTION, id.as_str()),
+        key: EntryKey::new(EntrySpace::Documents, COLLECTION, id.as_str()),
         title,
         source: id.clone(),
         digest: id,
@@ -123,20 +124,20 @@ fn entry(document: CorpusDocument) -> NewEntry {
     }
 }
 
-async fn ask(
+async fn ask_questions(
     retrieval: &Retrieval,
-    collection: &Collection,
-    mode: Mode,
-) -> Result<(Measures, Duration), EvalError> {
+    collection: &QuestionCollection,
+    mode: RetrievalMode,
+) -> Result<(RankingQuality, Duration), EvalError> {
     let began = Instant::now();
     let mut rankings = Vec::with_capacity(collection.questions.len());
     for question in &collection.questions {
-        let search = Search {
+        let search = SearchQuery {
             mode,
-            ..Search::new(Space::Documents, question.text.as_str(), MAX_PASSAGE_COUNT)
+            ..SearchQuery::new(EntrySpace::Documents, question.text.as_str(), MAX_PASSAGE_COUNT)
         };
         let found = retrieval.search(&search).await?;
-        if let Some(error) = found.words_only.filter(|_| mode == Mode::Hybrid) {
+        if let Some(error) = found.words_only.filter(|_| mode == RetrievalMode::Hybrid) {
             return Err(EvalError::Embedding(error.to_string()));
         }
         let ids: Vec<String> = found.hits.into_iter().map(|hit| hit.entry.key).collect();
@@ -144,5 +145,5 @@ async fn ask(
     }
     let each = began.elapsed() / u32::try_from(rankings.len().max(1)).unwrap_or(u32::MAX);
     let rankings = rankings.iter().map(|(question, ids)| (*question, ids.as_slice()));
-    Ok((measure(collection, rankings), each))
+    Ok((measure_rankings(collection, rankings), each))
 }

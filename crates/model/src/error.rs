@@ -10,18 +10,18 @@ use crate::ModelId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelError {
     /// The kind of error.
-    pub fault: Fault,
+    pub fault: ModelFault,
     /// The message of the provider or the network: bounded, one line, no secrets.
     pub reason: String,
     /// The wait that the provider asked for.
     pub retry_after: Option<Duration>,
     /// The model that failed, where it is known.
-    source: Option<Box<Source>>,
+    source: Option<Box<FailedModel>>,
 }
 
 /// Identifies the model that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Source {
+struct FailedModel {
     id: ModelId,
     endpoint: String,
     key_variable: Option<String>,
@@ -29,7 +29,7 @@ struct Source {
 
 /// Classifies errors by who can act on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fault {
+pub enum ModelFault {
     /// The key is missing or wrong.
     Authentication,
     /// No money or quota left.
@@ -66,7 +66,7 @@ pub enum Fault {
     Resting,
 }
 
-impl Fault {
+impl ModelFault {
     /// Tells whether the same request may work with the same model a little later.
     pub fn is_transient(self) -> bool {
         matches!(
@@ -147,7 +147,7 @@ impl Fault {
 
 impl ModelError {
     /// Makes an error that does not name its model yet.
-    pub fn new(fault: Fault, reason: impl AsRef<str>) -> Self {
+    pub fn new(fault: ModelFault, reason: impl AsRef<str>) -> Self {
         let reason = reason.as_ref().chars().map(|c| if c.is_control() { ' ' } else { c });
         let reason = reason.take(400).collect::<String>();
         let reason = reason.trim().trim_end_matches('.').to_owned();
@@ -165,7 +165,7 @@ impl ModelError {
     #[must_use]
     pub(crate) fn with(mut self, id: &ModelId, endpoint: &str, key: Option<&str>) -> Self {
         self.source.get_or_insert_with(|| {
-            Box::new(Source {
+            Box::new(FailedModel {
                 id: id.clone(),
                 endpoint: endpoint.to_owned(),
                 key_variable: key.map(str::to_owned),
@@ -176,7 +176,7 @@ impl ModelError {
 
     /// Removes secrets that the provider echoed.
     #[must_use]
-    pub(crate) fn without(mut self, secrets: &[&str]) -> Self {
+    pub(crate) fn without_secrets(mut self, secrets: &[&str]) -> Self {
         for secret in secrets.iter().filter(|secret| secret.len() >= 6) {
             if self.reason.contains(secret) {
                 self.reason = self.reason.replace(secret, "[secret]");
@@ -187,7 +187,7 @@ impl ModelError {
 
     /// Says what happened with the models that were asked before.
     #[must_use]
-    pub(crate) fn after(mut self, earlier: &[String]) -> Self {
+    pub(crate) fn after_failures(mut self, earlier: &[String]) -> Self {
         if !earlier.is_empty() {
             let words = format!("before it, {}", earlier.join(", and "));
             self.reason =
@@ -203,24 +203,25 @@ impl ModelError {
 
     /// Makes an error of an HTTP status that is not a success.
     pub(crate) fn from_status(status: u16, body: &str, retry_after: Option<Duration>) -> Self {
-        let words = message_text(body);
+        let words = extract_message(body);
         let reason = if words.is_empty() {
             format!("HTTP {status}")
         } else {
             format!("HTTP {status}: {words}")
         };
-        Self::new(fault_of(status, &body.to_ascii_lowercase()), reason).retry_after(retry_after)
+        Self::new(classify_status(status, &body.to_ascii_lowercase()), reason)
+            .retry_after(retry_after)
     }
 
     /// Makes an error of an error document inside a stream: providers put the kind into the
     /// document.
     pub(crate) fn from_document(document: &str) -> Self {
-        let words = message_text(document);
+        let words = extract_message(document);
         let lower = document.to_ascii_lowercase();
-        let fault = match fault_in(&lower) {
+        let fault = match classify_message(&lower) {
             Some(fault) => fault,
-            None if lower.contains("invalid_request") => Fault::BadRequest,
-            None => Fault::Overloaded,
+            None if lower.contains("invalid_request") => ModelFault::BadRequest,
+            None => ModelFault::Overloaded,
         };
         Self::new(fault, words)
     }
@@ -233,7 +234,7 @@ impl ModelError {
             .map_or_else(|| "lango models test".to_owned(), |id| format!("lango models test {id}"));
         let provider = self.source.as_ref().map_or("<id>", |source| &source.id.provider);
         match self.fault {
-            Fault::Authentication => {
+            ModelFault::Authentication => {
                 let source = self.source.as_ref();
                 match source.and_then(|source| source.key_variable.as_deref()) {
                     Some(variable) => format!("Set {variable} to a valid key, then: {test}"),
@@ -244,13 +245,14 @@ impl ModelError {
                 }
                 .into()
             }
-            Fault::Quota => "Add credit, or choose another model with --model".into(),
-            Fault::RateLimited | Fault::Overloaded | Fault::Silent | Fault::TooSlow => {
-                "Ask again in a moment, or name a second model: \
+            ModelFault::Quota => "Add credit, or choose another model with --model".into(),
+            ModelFault::RateLimited
+            | ModelFault::Overloaded
+            | ModelFault::Silent
+            | ModelFault::TooSlow => "Ask again in a moment, or name a second model: \
                  lango config set model.fallbacks PROVIDER/NAME"
-                    .into()
-            }
-            Fault::ContextTooLong => {
+                .into(),
+            ModelFault::ContextTooLong => {
                 let model = self.source.as_ref().map_or("NAME", |source| &source.id.model);
                 format!(
                     "Start a new conversation with --new, or set the model's real window: \
@@ -258,28 +260,32 @@ impl ModelError {
                 )
                 .into()
             }
-            Fault::ContentRefused => "Say it in other words, or choose another --model".into(),
-            Fault::UnknownModel => {
+            ModelFault::ContentRefused => "Say it in other words, or choose another --model".into(),
+            ModelFault::UnknownModel => {
                 format!("See which there are: lango models list {provider}").into()
             }
-            Fault::ToolsUnsupported => {
+            ModelFault::ToolsUnsupported => {
                 format!("Agents need tools; choose another model: lango models list {provider}")
                     .into()
             }
-            Fault::BadRequest | Fault::Malformed => format!("To see what works: {test}").into(),
-            Fault::Unreachable => format!(
+            ModelFault::BadRequest | ModelFault::Malformed => {
+                format!("To see what works: {test}").into()
+            }
+            ModelFault::Unreachable => format!(
                 "Check that the server runs and that providers.{provider}.baseUrl is right, then: \
                  {test}"
             )
             .into(),
-            Fault::Tls => format!(
+            ModelFault::Tls => format!(
                 "Check the clock, the proxy and the certificate of \
                  providers.{provider}.baseUrl, then: {test}"
             )
             .into(),
-            Fault::Cut => "Nothing of it was run. Ask again in a moment".into(),
-            Fault::OutputLimit => "Raise model.maxOutputTokens, or ask for less at once".into(),
-            Fault::Resting => "Try again in a moment, or choose another --model".into(),
+            ModelFault::Cut => "Nothing of it was run. Ask again in a moment".into(),
+            ModelFault::OutputLimit => {
+                "Raise model.maxOutputTokens, or ask for less at once".into()
+            }
+            ModelFault::Resting => "Try again in a moment, or choose another --model".into(),
         }
     }
 }
@@ -293,7 +299,7 @@ impl fmt::Display for ModelError {
             None => f.write_str("the model ")?,
         }
         f.write_str(self.fault.describe())?;
-        let network = matches!(self.fault, Fault::Unreachable | Fault::Tls);
+        let network = matches!(self.fault, ModelFault::Unreachable | ModelFault::Tls);
         match (&self.source, self.reason.as_str()) {
             (Some(source), reason) if network => write!(f, " at {}: {reason}", source.endpoint)?,
             (_, "") => {}
@@ -306,25 +312,25 @@ impl fmt::Display for ModelError {
     }
 }
 
-fn fault_of(status: u16, lower: &str) -> Fault {
-    match (status, fault_in(lower)) {
-        (402, _) | (401 | 403 | 429, Some(Fault::Quota)) => Fault::Quota,
-        (401 | 403, _) => Fault::Authentication,
-        (429, _) => Fault::RateLimited,
-        (500.. | 408 | 409 | 425, _) => Fault::Overloaded,
-        (413, _) => Fault::ContextTooLong,
+fn classify_status(status: u16, lower: &str) -> ModelFault {
+    match (status, classify_message(lower)) {
+        (402, _) | (401 | 403 | 429, Some(ModelFault::Quota)) => ModelFault::Quota,
+        (401 | 403, _) => ModelFault::Authentication,
+        (429, _) => ModelFault::RateLimited,
+        (500.. | 408 | 409 | 425, _) => ModelFault::Overloaded,
+        (413, _) => ModelFault::ContextTooLong,
         (_, Some(fault)) => fault,
-        (404, None) => Fault::UnknownModel,
-        (_, None) => Fault::BadRequest,
+        (404, None) => ModelFault::UnknownModel,
+        (_, None) => ModelFault::BadRequest,
     }
 }
 
 /// Classifies a provider's message where the status alone is not enough, by names of error types
 /// and by phrases that common servers use.
-fn fault_in(lower: &str) -> Option<Fault> {
-    const PHRASES: [(Fault, &[&str]); 9] = [
+fn classify_message(lower: &str) -> Option<ModelFault> {
+    const PHRASES: [(ModelFault, &[&str]); 9] = [
         (
-            Fault::Quota,
+            ModelFault::Quota,
             &[
                 "insufficient_quota",
                 "billing",
@@ -334,7 +340,7 @@ fn fault_in(lower: &str) -> Option<Fault> {
             ],
         ),
         (
-            Fault::ContextTooLong,
+            ModelFault::ContextTooLong,
             &[
                 "context_length",
                 "context length",
@@ -349,7 +355,7 @@ fn fault_in(lower: &str) -> Option<Fault> {
             ],
         ),
         (
-            Fault::ContentRefused,
+            ModelFault::ContentRefused,
             &[
                 "content_filter",
                 "content_policy",
@@ -361,7 +367,7 @@ fn fault_in(lower: &str) -> Option<Fault> {
             ],
         ),
         (
-            Fault::ToolsUnsupported,
+            ModelFault::ToolsUnsupported,
             &[
                 "does not support tools",
                 "does not support function",
@@ -373,7 +379,7 @@ fn fault_in(lower: &str) -> Option<Fault> {
             ],
         ),
         (
-            Fault::UnknownModel,
+            ModelFault::UnknownModel,
             &[
                 "model_not_found",
                 "model not found",
@@ -386,31 +392,31 @@ fn fault_in(lower: &str) -> Option<Fault> {
             ],
         ),
         (
-            Fault::Authentication,
+            ModelFault::Authentication,
             &["authentication_error", "invalid_api_key", "api key not valid", "permission_error"],
         ),
-        (Fault::RateLimited, &["rate_limit", "rate limit", "resource_exhausted"]),
-        (Fault::Overloaded, &["overloaded", "unavailable", "server_error", "api_error"]),
-        (Fault::TooSlow, &["deadline_exceeded", "timeout_error"]),
+        (ModelFault::RateLimited, &["rate_limit", "rate limit", "resource_exhausted"]),
+        (ModelFault::Overloaded, &["overloaded", "unavailable", "server_error", "api_error"]),
+        (ModelFault::TooSlow, &["deadline_exceeded", "timeout_error"]),
     ];
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
     PHRASES.iter().find(|(_, phrases)| says(phrases)).map(|(fault, _)| *fault)
 }
 
 /// Returns the provider's message without the JSON around it.
-fn message_text(body: &str) -> String {
+fn extract_message(body: &str) -> String {
     // A message that is no JSON is shown as it is.
-    let words = serde_json::from_str(body).ok().and_then(|value| message_in(&value));
+    let words = serde_json::from_str(body).ok().and_then(|value| find_message(&value));
     words.unwrap_or_else(|| body.trim().to_owned())
 }
 
 /// Returns `error.message`, `error`, `message` or `detail`; Google wraps the whole in a list.
-fn message_in(value: &serde_json::Value) -> Option<String> {
+fn find_message(value: &serde_json::Value) -> Option<String> {
     match value {
         serde_json::Value::String(text) => Some(text.clone()),
-        serde_json::Value::Array(values) => values.iter().find_map(message_in),
+        serde_json::Value::Array(values) => values.iter().find_map(find_message),
         serde_json::Value::Object(fields) => {
-            ["error", "message", "detail"].iter().find_map(|name| message_in(fields.get(*name)?))
+            ["error", "message", "detail"].iter().find_map(|name| find_message(fields.get(*name)?))
         }
         _ => None,
     }
@@ -420,33 +426,45 @@ fn message_in(value: &serde_json::Value) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn fault(status: u16, body: &str) -> Fault {
+    fn fault(status: u16, body: &str) -> ModelFault {
         ModelError::from_status(status, body, None).fault
     }
 
     #[test]
     fn what_providers_answer_becomes_the_case_that_tells_the_user_what_to_do() {
         let cases = [
-            (401, r#"{"error":{"message":"Incorrect API key"}}"#, Fault::Authentication),
-            (400, r#"[{"error":{"message":"API key not valid."}}]"#, Fault::Authentication),
-            (429, r#"{"error":{"code":"insufficient_quota","message":"x"}}"#, Fault::Quota),
-            (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, Fault::Quota),
-            (402, "", Fault::Quota),
-            (429, "", Fault::RateLimited),
-            (500, "", Fault::Overloaded),
-            (529, r#"{"type":"error","error":{"type":"overloaded_error"}}"#, Fault::Overloaded),
-            (400, r#"{"error":{"code":"context_length_exceeded"}}"#, Fault::ContextTooLong),
-            (400, r#"{"error":{"message":"prompt is too long: 2 > 1"}}"#, Fault::ContextTooLong),
-            (404, r#"{"error":{"code":"model_not_found"}}"#, Fault::UnknownModel),
-            (404, r#"{"error":"model 'x' not found, try pulling it first"}"#, Fault::UnknownModel),
-            (400, r#"{"error":"x:1b does not support tools"}"#, Fault::ToolsUnsupported),
+            (401, r#"{"error":{"message":"Incorrect API key"}}"#, ModelFault::Authentication),
+            (400, r#"[{"error":{"message":"API key not valid."}}]"#, ModelFault::Authentication),
+            (429, r#"{"error":{"code":"insufficient_quota","message":"x"}}"#, ModelFault::Quota),
+            (400, r#"{"error":{"message":"Your credit balance is too low"}}"#, ModelFault::Quota),
+            (402, "", ModelFault::Quota),
+            (429, "", ModelFault::RateLimited),
+            (500, "", ModelFault::Overloaded),
+            (
+                529,
+                r#"{"type":"error","error":{"type":"overloaded_error"}}"#,
+                ModelFault::Overloaded,
+            ),
+            (400, r#"{"error":{"code":"context_length_exceeded"}}"#, ModelFault::ContextTooLong),
+            (
+                400,
+                r#"{"error":{"message":"prompt is too long: 2 > 1"}}"#,
+                ModelFault::ContextTooLong,
+            ),
+            (404, r#"{"error":{"code":"model_not_found"}}"#, ModelFault::UnknownModel),
+            (
+                404,
+                r#"{"error":"model 'x' not found, try pulling it first"}"#,
+                ModelFault::UnknownModel,
+            ),
+            (400, r#"{"error":"x:1b does not support tools"}"#, ModelFault::ToolsUnsupported),
             (
                 404,
                 r#"{"error":{"message":"No endpoints found that support tool use."}}"#,
-                Fault::ToolsUnsupported,
+                ModelFault::ToolsUnsupported,
             ),
-            (400, r#"{"error":{"code":"content_filter"}}"#, Fault::ContentRefused),
-            (422, "", Fault::BadRequest),
+            (400, r#"{"error":{"code":"content_filter"}}"#, ModelFault::ContentRefused),
+            (422, "", ModelFault::BadRequest),
         ];
         for (status, body, expected) in cases {
             assert_eq!(fault(status, body), expected, "{status} {body}");
@@ -464,7 +482,7 @@ mod tests {
             "work/gpt-5-mini refused the key: HTTP 401: Incorrect API key. Set WORK_KEY to a valid \
              key, then: lango models test work/gpt-5-mini"
         );
-        let error = ModelError::new(Fault::Unreachable, "connection refused");
+        let error = ModelError::new(ModelFault::Unreachable, "connection refused");
         let shown = error.with(&id, "http://127.0.0.1:1/v1", None).to_string();
         assert!(shown.starts_with(
             "work/gpt-5-mini cannot be reached at http://127.0.0.1:1/v1: connection refused. "
@@ -476,10 +494,10 @@ mod tests {
         let fault = |text| ModelError::from_document(text).fault;
         assert_eq!(
             fault(r#"{"type":"overloaded_error","message":"Overloaded"}"#),
-            Fault::Overloaded
+            ModelFault::Overloaded
         );
-        assert_eq!(fault(r#"{"message":"the server is tired"}"#), Fault::Overloaded);
-        assert_eq!(fault(r#"{"type":"invalid_request_error"}"#), Fault::BadRequest);
-        assert_eq!(fault(r#"{"code":"rate_limit_exceeded"}"#), Fault::RateLimited);
+        assert_eq!(fault(r#"{"message":"the server is tired"}"#), ModelFault::Overloaded);
+        assert_eq!(fault(r#"{"type":"invalid_request_error"}"#), ModelFault::BadRequest);
+        assert_eq!(fault(r#"{"code":"rate_limit_exceeded"}"#), ModelFault::RateLimited);
     }
 }

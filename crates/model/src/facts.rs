@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 /// Describes a model. An unknown property is `None`, never a guess.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Facts {
+pub struct ModelFacts {
     /// The tokens it can hold, input and output together.
     pub window: Option<u64>,
     /// The tokens that one reply can have.
@@ -52,7 +52,7 @@ impl Prices {
         let cached = usage.cached.min(usage.input);
         let written = usage.cache_write.min(usage.input - cached);
         let fresh = usage.input - cached - written;
-        let price = |tokens: u64, price: f64| millions(tokens) * price;
+        let price = |tokens: u64, price: f64| to_millions(tokens) * price;
         let known = |tokens: u64, known: Option<f64>| match (tokens, known) {
             (0, _) => Some(0.0),
             (tokens, known) => known.map(|known| price(tokens, known)),
@@ -63,7 +63,7 @@ impl Prices {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no call has 2^53 tokens")]
-fn millions(tokens: u64) -> f64 {
+fn to_millions(tokens: u64) -> f64 {
     tokens as f64 / 1e6
 }
 
@@ -199,7 +199,7 @@ pub enum FactsError {
 
 /// Represents a row of the table.
 #[derive(Debug, Clone, Copy, Default)]
-struct Row {
+struct FactsRow {
     entry: ModelEntry,
     /// True if the user set the prices, which then hold for local servers too.
     own_prices: bool,
@@ -208,7 +208,7 @@ struct Row {
 /// Holds the properties of all known models. It is cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct FactsTable {
-    rows: Arc<BTreeMap<String, Row>>,
+    rows: Arc<BTreeMap<String, FactsRow>>,
 }
 
 /// Lists the names and types of providers that run models on the user's own machines.
@@ -229,24 +229,24 @@ impl FactsTable {
 
     fn parse(text: &str) -> Result<Self, toml::de::Error> {
         let entries: BTreeMap<String, ModelEntry> = toml::from_str(text)?;
-        let row = |entry| Row { entry, own_prices: false };
+        let row = |entry| FactsRow { entry, own_prices: false };
         Ok(Self { rows: Arc::new(entries.into_iter().map(|(name, e)| (name, row(e))).collect()) })
     }
 
     /// Returns the table with the user's entries, which win field by field over the built-in entry
     /// of the same model. A name may carry its provider: `local/qwen3` holds for that provider
     /// only.
-    pub fn extended<I>(&self, entries: I) -> Result<Self, FactsError>
+    pub fn with_entries<I>(&self, entries: I) -> Result<Self, FactsError>
     where
         I: IntoIterator<Item = (String, ModelEntry)>,
     {
         let mut rows = BTreeMap::clone(&self.rows);
         for (name, own) in entries {
-            let known = self.row("", &name).unwrap_or_default();
+            let known = self.find_row("", &name).unwrap_or_default();
             let entry = own.merge_over(known.entry);
-            check(&name, &entry)?;
+            check_entry(&name, &entry)?;
             let own_prices = own.has_price() || known.own_prices;
-            rows.insert(name.to_lowercase(), Row { entry, own_prices });
+            rows.insert(name.to_lowercase(), FactsRow { entry, own_prices });
         }
         Ok(Self { rows: Arc::new(rows) })
     }
@@ -258,15 +258,15 @@ impl FactsTable {
     /// begins with, up to one of `-`, `:` and `@`, which also leaves out dates, `-latest` and
     /// `-preview`. A number after that sign is another version, not a variant: `claude-opus-4` says
     /// nothing about `claude-opus-4-9`.
-    pub fn find(&self, provider: &str, model: &str) -> Facts {
-        let Some(Row { entry, own_prices }) = self.row(provider, model) else {
-            return Facts::default();
+    pub fn find(&self, provider: &str, model: &str) -> ModelFacts {
+        let Some(FactsRow { entry, own_prices }) = self.find_row(provider, model) else {
+            return ModelFacts::default();
         };
         // The price of a hosted model says nothing about the same model on a local server or a free
         // one.
         let local = LOCAL_PROVIDERS.iter().any(|local| provider.eq_ignore_ascii_case(local));
         let priced = own_prices || !(local || model.ends_with(":free"));
-        Facts {
+        ModelFacts {
             window: entry.context_window,
             max_output: entry.max_output,
             tools: entry.tools,
@@ -276,7 +276,7 @@ impl FactsTable {
         }
     }
 
-    fn row(&self, provider: &str, model: &str) -> Option<Row> {
+    fn find_row(&self, provider: &str, model: &str) -> Option<FactsRow> {
         let model = model.to_lowercase();
         let routed = format!("{}/{model}", provider.to_lowercase());
         let bare = model.rsplit('/').next().unwrap_or(&model);
@@ -287,11 +287,11 @@ impl FactsTable {
         names
             .iter()
             .find_map(|name| self.rows.get(*name))
-            .or_else(|| names.iter().find_map(|name| self.longest_prefix(name)))
+            .or_else(|| names.iter().find_map(|name| self.find_longest_prefix(name)))
             .copied()
     }
 
-    fn longest_prefix(&self, name: &str) -> Option<&Row> {
+    fn find_longest_prefix(&self, name: &str) -> Option<&FactsRow> {
         let boundaries = name.rmatch_indices(['-', ':', '@']);
         boundaries
             .filter(|(at, sign)| !is_version(&name[at + sign.len()..]))
@@ -306,7 +306,7 @@ fn is_version(rest: &str) -> bool {
     (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn check(model: &str, entry: &ModelEntry) -> Result<(), FactsError> {
+fn check_entry(model: &str, entry: &ModelEntry) -> Result<(), FactsError> {
     let sizes = [("contextWindow", entry.context_window), ("maxOutput", entry.max_output)];
     if let Some((field, _)) = sizes.into_iter().find(|(_, size)| *size == Some(0)) {
         return Err(FactsError::Zero { model: model.to_owned(), field });
@@ -337,7 +337,7 @@ mod tests {
     }
 
     fn own(name: &str, text: &str) -> Result<FactsTable, FactsError> {
-        table().extended([(name.to_owned(), entry(text))])
+        table().with_entries([(name.to_owned(), entry(text))])
     }
 
     #[test]
@@ -346,10 +346,10 @@ mod tests {
         let table = table();
         assert!(table.rows.len() > 60, "{}", table.rows.len());
         assert_eq!(FactsTable::built_in().rows.len(), table.rows.len());
-        for (name, Row { entry, .. }) in table.rows.iter() {
+        for (name, FactsRow { entry, .. }) in table.rows.iter() {
             assert_eq!(*name, name.to_lowercase());
             assert!(!name.contains('/'), "{name}");
-            assert_eq!(check(name, entry), Ok(()));
+            assert_eq!(check_entry(name, entry), Ok(()));
             assert!(entry.context_window.is_none_or(|it| (8_000..=10_000_000).contains(&it)));
             assert!(entry.max_output.is_none_or(|it| (1_000..=1_000_000).contains(&it)), "{name}");
             if let (Some(window), Some(output)) = (entry.context_window, entry.max_output) {
@@ -386,7 +386,11 @@ mod tests {
             ("ollama", "qwen3-coder:30b", "qwen3-coder"),
         ] {
             let expected = table.rows[entry].entry;
-            assert_eq!(table.row(provider, name).map(|row| row.entry), Some(expected), "{name}");
+            assert_eq!(
+                table.find_row(provider, name).map(|row| row.entry),
+                Some(expected),
+                "{name}"
+            );
         }
     }
 
@@ -394,7 +398,7 @@ mod tests {
     fn another_model_is_not_taken_for_one_that_is_known() {
         let table = table();
         for name in ["gpt-4", "gpt-4omega", "gpt-5.9", "o", "gpt", "claude-opus-4-9", "o3x", ""] {
-            assert_eq!(table.find("openai", name), Facts::default(), "{name}");
+            assert_eq!(table.find("openai", name), ModelFacts::default(), "{name}");
         }
         assert_ne!(table.find("", "gpt-5").prices, table.find("", "gpt-5.2").prices);
         let little = own("gpt-4", "contextWindow = 8192").unwrap();

@@ -18,15 +18,15 @@ mod stream;
 mod tape;
 mod tokens;
 
-pub use chain::{Chain, Health, Link, RetryPolicy};
-pub use error::{Fault, ModelError};
-pub use facts::{Cost, Facts, FactsError, FactsTable, ModelEntry, Prices};
+pub use chain::{Chain, ChainLink, ProviderHealth, RetryPolicy};
+pub use error::{ModelError, ModelFault};
+pub use facts::{Cost, FactsError, FactsTable, ModelEntry, ModelFacts, Prices};
 pub use http::{ApiKey, Endpoint, ListedModel, RemoteModel, Wire, list_models};
 pub use id::ModelId;
 pub use request::{
     AnsweredCall, CallOutcome, CallTally, Colleague, ContextBlock, Image, Message, ModelRequest,
-    Options, ProviderState, RequestRole, UserMessage,
+    ProviderState, ReplyOptions, RequestRole, UserMessage,
 };
 pub use stream::{Model, ModelEvent, ModelStream, RequestedCall, Setback, Shortening};
-pub use tape::{Exchange, ExchangeEnd, Recording, RecordingError, Tape};
+pub use tape::{ExchangeEnd, LoadedRecording, RecordedExchange, RecordingError, RecordingWriter};
 pub use tokens::estimate_tokens;

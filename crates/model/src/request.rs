@@ -29,7 +29,7 @@ pub struct ModelRequest {
     /// language model reads about them in its instruction.
     pub colleagues: Vec<Arc<Colleague>>,
     /// The options of the reply.
-    pub options: Options,
+    pub options: ReplyOptions,
 }
 
 impl ModelRequest {
@@ -87,7 +87,7 @@ pub struct Colleague {
 
 /// Sets the options of a reply. What is not set is left to the provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Options {
+pub struct ReplyOptions {
     /// Upper limit of the reply in tokens.
     pub max_output_tokens: Option<u32>,
     /// The temperature, between 0 and 2.

@@ -10,7 +10,7 @@ use lango_protocol::Usage;
 use crate::{ModelError, ModelId, ModelRequest};
 
 /// Is one piece of a model's reply. The end of the stream without an error means that the model had
-/// finished; a stream that breaks off ends with [`Fault::Cut`](crate::Fault::Cut).
+/// finished; a stream that breaks off ends with [`ModelFault::Cut`](crate::ModelFault::Cut).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelEvent {
     /// A piece of its answer.

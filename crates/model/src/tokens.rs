@@ -23,10 +23,10 @@ pub fn estimate_tokens(text: &str) -> u64 {
         let (kind, end) = first_piece(rest);
         let (piece, after) = rest.split_at(end);
         let price = match kind {
-            Piece::Word => word_price(piece),
-            Piece::Signs => sign_price(piece),
-            Piece::Digits if !piece.is_ascii() => piece.chars().map(|_| TOKEN).sum(),
-            Piece::Digits | Piece::Space => TOKEN,
+            PieceKind::Word => word_price(piece),
+            PieceKind::Signs => sign_price(piece),
+            PieceKind::Digits if !piece.is_ascii() => piece.chars().map(|_| TOKEN).sum(),
+            PieceKind::Digits | PieceKind::Space => TOKEN,
         };
         total += u64::from(price.max(TOKEN).unsigned_abs());
         rest = after;
@@ -40,7 +40,7 @@ const TOKEN: i32 = 32;
 
 /// Classifies the pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Piece {
+enum PieceKind {
     /// Letters, with the space or sign right before them.
     Word,
     /// Up to three digits.
@@ -53,7 +53,7 @@ enum Piece {
 
 /// Classifies the characters that the cutting rule distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum CharacterClass {
     Upper,
     Lower,
     Uncased,
@@ -63,7 +63,7 @@ enum Class {
     Sign,
 }
 
-impl Class {
+impl CharacterClass {
     fn of(character: char) -> Self {
         match character {
             'a'..='z' => Self::Lower,
@@ -92,41 +92,52 @@ impl Class {
 
 /// Returns the kind and the length of the piece that `text` begins with. The length is zero only if
 /// the text is empty.
-fn first_piece(text: &str) -> (Piece, usize) {
+fn first_piece(text: &str) -> (PieceKind, usize) {
     let mut characters = text.chars();
-    let Some(first) = characters.next() else { return (Piece::Space, 0) };
-    let second = characters.next().map(Class::of);
-    let class = Class::of(first);
+    let Some(first) = characters.next() else { return (PieceKind::Space, 0) };
+    let second = characters.next().map(CharacterClass::of);
+    let class = CharacterClass::of(first);
     let after_first = first.len_utf8();
     match class {
-        Class::Upper | Class::Lower | Class::Uncased => (Piece::Word, word_end(text, 0)),
-        Class::Space | Class::Sign if second.is_some_and(Class::is_letter) => {
-            (Piece::Word, word_end(text, after_first))
+        CharacterClass::Upper | CharacterClass::Lower | CharacterClass::Uncased => {
+            (PieceKind::Word, word_end(text, 0))
         }
-        Class::Digit => {
-            let digits = text.chars().take(3).take_while(|digit| Class::of(*digit) == Class::Digit);
-            (Piece::Digits, digits.map(char::len_utf8).sum())
+        CharacterClass::Space | CharacterClass::Sign
+            if second.is_some_and(CharacterClass::is_letter) =>
+        {
+            (PieceKind::Word, word_end(text, after_first))
         }
-        Class::Sign => (Piece::Signs, signs_end(text, 0)),
-        Class::Space if first == ' ' && second == Some(Class::Sign) => {
-            (Piece::Signs, signs_end(text, after_first))
+        CharacterClass::Digit => {
+            let digits = text
+                .chars()
+                .take(3)
+                .take_while(|digit| CharacterClass::of(*digit) == CharacterClass::Digit);
+            (PieceKind::Digits, digits.map(char::len_utf8).sum())
         }
-        Class::Space | Class::LineEnd => (Piece::Space, space_end(text)),
+        CharacterClass::Sign => (PieceKind::Signs, signs_end(text, 0)),
+        CharacterClass::Space if first == ' ' && second == Some(CharacterClass::Sign) => {
+            (PieceKind::Signs, signs_end(text, after_first))
+        }
+        CharacterClass::Space | CharacterClass::LineEnd => (PieceKind::Space, space_end(text)),
     }
 }
 
 /// Returns the end of the run of `wanted` classes that starts at `from`.
-fn run_end(text: &str, from: usize, wanted: impl Fn(Class) -> bool) -> usize {
+fn run_end(text: &str, from: usize, wanted: impl Fn(CharacterClass) -> bool) -> usize {
     text[from..]
         .char_indices()
-        .find(|(_, character)| !wanted(Class::of(*character)))
+        .find(|(_, character)| !wanted(CharacterClass::of(*character)))
         .map_or(text.len(), |(at, _)| from + at)
 }
 
 /// Returns the end of a word: capitals, then small letters, then an English ending such as `'s`.
 fn word_end(text: &str, from: usize) -> usize {
-    let capitals = run_end(text, from, |class| matches!(class, Class::Upper | Class::Uncased));
-    let end = run_end(text, capitals, |class| matches!(class, Class::Lower | Class::Uncased));
+    let capitals = run_end(text, from, |class| {
+        matches!(class, CharacterClass::Upper | CharacterClass::Uncased)
+    });
+    let end = run_end(text, capitals, |class| {
+        matches!(class, CharacterClass::Lower | CharacterClass::Uncased)
+    });
     match text.as_bytes()[end..] {
         [b'\'', b's' | b't' | b'm' | b'd' | b'S' | b'T' | b'M' | b'D', ..] => end + 2,
         [b'\'', b'r' | b'R' | b'v' | b'V', b'e' | b'E', ..]
@@ -136,7 +147,7 @@ fn word_end(text: &str, from: usize) -> usize {
 }
 
 fn signs_end(text: &str, from: usize) -> usize {
-    let end = run_end(text, from, |class| class == Class::Sign);
+    let end = run_end(text, from, |class| class == CharacterClass::Sign);
     let rest = &text[end..];
     end + rest.len() - rest.trim_start_matches(['\r', '\n', '/']).len()
 }
@@ -144,7 +155,8 @@ fn signs_end(text: &str, from: usize) -> usize {
 /// Returns the position after the last line end; without one, the position of the last space, which
 /// belongs to the next piece.
 fn space_end(text: &str) -> usize {
-    let end = run_end(text, 0, |class| matches!(class, Class::Space | Class::LineEnd));
+    let end =
+        run_end(text, 0, |class| matches!(class, CharacterClass::Space | CharacterClass::LineEnd));
     if let Some(line_end) = text[..end].rfind(['\n', '\r']) {
         return line_end + 1;
     }
@@ -158,9 +170,9 @@ fn space_end(text: &str) -> usize {
 /// the character before it; in another script by its number of letters.
 fn word_price(piece: &str) -> i32 {
     let mut letters = piece.chars();
-    let before = match piece.chars().next().map(|first| (first, Class::of(first))) {
+    let before = match piece.chars().next().map(|first| (first, CharacterClass::of(first))) {
         Some((' ', _)) => 1,
-        Some((_, Class::Space | Class::Sign)) => 2,
+        Some((_, CharacterClass::Space | CharacterClass::Sign)) => 2,
         _ => 0,
     };
     if before > 0 {
@@ -173,7 +185,7 @@ fn word_price(piece: &str) -> i32 {
         let index = latin_index(letter);
         latin &= index.is_some();
         let index = index.unwrap_or(EDGE);
-        pairs += printed(PAIRS[previous][index]);
+        pairs += decode_price(PAIRS[previous][index]);
         previous = index;
         if letter.is_uppercase() {
             capitals += 1;
@@ -181,9 +193,9 @@ fn word_price(piece: &str) -> i32 {
         }
         length += 1;
         if !latin || first_script.is_none() {
-            first_script.get_or_insert(script(letter));
+            first_script.get_or_insert(script_index(letter));
         }
-        match script(letter) {
+        match script_index(letter) {
             HAN => han += 1,
             script => {
                 kana |= script == KANA;
@@ -198,7 +210,7 @@ fn word_price(piece: &str) -> i32 {
             _ => 2,
         };
         return pairs
-            + printed(PAIRS[previous][EDGE])
+            + decode_price(PAIRS[previous][EDGE])
             + CASES[before][case]
             + LENGTHS[before][usize::min(length, 23)];
     }
@@ -217,7 +229,7 @@ fn sign_price(piece: &str) -> i32 {
         match sign_index(sign) {
             Ok(index) if previous == Some(sign) => price += REPEATS[index],
             Ok(index) => {
-                price += printed(SIGN_PAIRS[row][index]);
+                price += decode_price(SIGN_PAIRS[row][index]);
                 row = index;
             }
             Err(own_price) => {
@@ -231,7 +243,7 @@ fn sign_price(piece: &str) -> i32 {
 }
 
 /// Decodes a price of a table of printable characters, where `P` is zero.
-fn printed(price: u8) -> i32 {
+fn decode_price(price: u8) -> i32 {
     i32::from(price) - i32::from(b'P')
 }
 
@@ -250,7 +262,7 @@ fn latin_index(letter: char) -> Option<usize> {
 const EDGE: usize = 27;
 
 /// Returns the index of a letter's script in [`SCRIPT_START`] and [`SCRIPT_LETTER`].
-fn script(letter: char) -> usize {
+fn script_index(letter: char) -> usize {
     match letter {
         '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => 1, // Greek
         '\u{400}'..='\u{52f}' => 2,                           // Cyrillic

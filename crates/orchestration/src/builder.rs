@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use lango_protocol::{AgentName, ORCHESTRATOR, SINGLE_AGENT};
 use lango_tool::ToolRegistry;
 
-use crate::instruction::{DELEGATING_IDENTITY, RoutingEntry, Team, remote_description};
-use crate::prompt::{Audience, with_opening};
+use crate::instruction::{DELEGATING_IDENTITY, RoutedTeam, RoutingEntry, describe_remote};
+use crate::prompt::{PromptAudience, with_opening};
 use crate::{
-    AgentSpec, AgentTree, OrchestrationError, Orchestrator, Partition, PromptSections, Root,
-    SingleAgent, SubAgent, SubAgentKind, Topology, capability_description, partition_tools,
+    AgentSpec, AgentTree, OrchestrationError, Orchestrator, PromptSections, RootAgent, SingleAgent,
+    SubAgent, SubAgentKind, ToolPartition, Topology, capability_description, partition_tools,
 };
 
 /// The delegation limit if none is configured.
@@ -20,7 +20,7 @@ pub const DEFAULT_MAX_DELEGATION_ROUNDS: u32 = 5;
 pub type SubAgentPrompt<'a> = dyn Fn(&str, &str) -> String + 'a;
 
 /// Holds the inputs of a tree.
-pub struct Config<'a> {
+pub struct AgentTreeConfig<'a> {
     /// `agent.multiAgent`: a team, or one agent with every tool.
     pub multi_agent: bool,
     /// The agents that may exist.
@@ -52,34 +52,34 @@ pub struct RemoteAgentSpec {
 
 /// Builds the agents: partitions the tools, leaves out agents that have nothing to do, and writes
 /// the prompts.
-pub fn build_agent_tree(config: Config<'_>) -> Result<AgentTree, OrchestrationError> {
+pub fn build_agent_tree(config: AgentTreeConfig<'_>) -> Result<AgentTree, OrchestrationError> {
     let root = if config.multi_agent {
-        Root::Team(orchestrator(config)?)
+        RootAgent::Team(build_orchestrator(config)?)
     } else {
-        Root::Single(single_agent(&config)?)
+        RootAgent::Single(build_single_agent(&config)?)
     };
     Ok(AgentTree { root })
 }
 
-fn single_agent(config: &Config<'_>) -> Result<SingleAgent, OrchestrationError> {
+fn build_single_agent(config: &AgentTreeConfig<'_>) -> Result<SingleAgent, OrchestrationError> {
     let name: AgentName = SINGLE_AGENT.parse()?;
     let tools: Vec<_> = config.tools.iter().cloned().collect();
     let role = match capability_description(&tools) {
         none if none.is_empty() => "a personal assistant".to_owned(),
         capabilities => format!("a personal assistant with tools for {capabilities}"),
     };
-    let system_prompt = config.prompts.compose(&name, &role, Audience::SingleAgent, "", "");
+    let system_prompt = config.prompts.compose(&name, &role, PromptAudience::SingleAgent, "", "");
     Ok(SingleAgent { name, system_prompt, tools })
 }
 
-fn orchestrator(config: Config<'_>) -> Result<Orchestrator, OrchestrationError> {
+fn build_orchestrator(config: AgentTreeConfig<'_>) -> Result<Orchestrator, OrchestrationError> {
     let name: AgentName = ORCHESTRATOR.parse()?;
     let partition = partition_tools(config.topology, config.tools);
     let created: Vec<&AgentSpec> = specs_to_create(config.topology, &partition).collect();
     check_remote_names(&config)?;
 
     let mut sub_agents: Vec<SubAgent> =
-        created.iter().map(|spec| local_agent(&config, spec, &partition)).collect();
+        created.iter().map(|spec| build_local_agent(&config, spec, &partition)).collect();
     let local = created.iter().map(|spec| RoutingEntry::Local {
         spec,
         capabilities: capability_description(partition.tools_for_spec(spec)),
@@ -90,7 +90,7 @@ fn orchestrator(config: Config<'_>) -> Result<Orchestrator, OrchestrationError> 
         0 => DEFAULT_MAX_DELEGATION_ROUNDS,
         rounds => rounds,
     };
-    let team = Team {
+    let team = RoutedTeam {
         entries: &entries,
         unmatched: &partition.unmatched,
         max_delegation_rounds,
@@ -99,11 +99,11 @@ fn orchestrator(config: Config<'_>) -> Result<Orchestrator, OrchestrationError> 
     let system_prompt = config.prompts.compose(
         &name,
         "the coordinator of a team of specialists",
-        Audience::Orchestrator,
+        PromptAudience::Orchestrator,
         DELEGATING_IDENTITY,
-        &team.instruction(),
+        &team.render_instruction(),
     );
-    sub_agents.extend(config.remote_agents.into_iter().map(remote_agent));
+    sub_agents.extend(config.remote_agents.into_iter().map(build_remote_agent));
     let unmatched = partition.unmatched;
     Ok(Orchestrator { name, system_prompt, sub_agents, unmatched, max_delegation_rounds })
 }
@@ -111,20 +111,24 @@ fn orchestrator(config: Config<'_>) -> Result<Orchestrator, OrchestrationError> 
 /// Returns the agents that have something to do, in registry order.
 fn specs_to_create<'a>(
     topology: &'a Topology,
-    partition: &'a Partition,
+    partition: &'a ToolPartition,
 ) -> impl Iterator<Item = &'a AgentSpec> {
     let specs = topology.agents().iter();
     specs.filter(|spec| spec.always_include || !partition.tools_for_spec(spec).is_empty())
 }
 
-fn local_agent(config: &Config<'_>, spec: &AgentSpec, partition: &Partition) -> SubAgent {
+fn build_local_agent(
+    config: &AgentTreeConfig<'_>,
+    spec: &AgentSpec,
+    partition: &ToolPartition,
+) -> SubAgent {
     let tools = partition.tools_for_spec(spec).to_vec();
     let role = format!("the specialist for {}", spec.description);
     let system_prompt = if let Some(prompt) = config.sub_agent_prompt {
         let prompt = prompt(spec.name.as_str(), &spec.instruction);
         with_opening(&spec.name, &role, &prompt).into()
     } else {
-        let audience = Audience::SubAgent { has_tools: !tools.is_empty() };
+        let audience = PromptAudience::SubAgent { has_tools: !tools.is_empty() };
         config.prompts.compose(&spec.name, &role, audience, &spec.instruction, "")
     };
     let description = match capability_description(&tools) {
@@ -139,9 +143,9 @@ fn local_agent(config: &Config<'_>, spec: &AgentSpec, partition: &Partition) -> 
     }
 }
 
-fn remote_agent(remote: RemoteAgentSpec) -> SubAgent {
+fn build_remote_agent(remote: RemoteAgentSpec) -> SubAgent {
     SubAgent {
-        description: remote_description(&remote),
+        description: describe_remote(&remote),
         name: remote.name,
         system_prompt: "".into(),
         kind: SubAgentKind::Remote,
@@ -150,7 +154,7 @@ fn remote_agent(remote: RemoteAgentSpec) -> SubAgent {
 
 /// Compares with every agent of the topology, created or not: whether a remote name is free must
 /// not depend on which tools happen to be configured today.
-fn check_remote_names(config: &Config<'_>) -> Result<(), OrchestrationError> {
+fn check_remote_names(config: &AgentTreeConfig<'_>) -> Result<(), OrchestrationError> {
     let mut taken: BTreeSet<&str> =
         config.topology.agents().iter().map(|spec| spec.name.as_str()).collect();
     taken.extend([ORCHESTRATOR, SINGLE_AGENT]);

@@ -11,7 +11,7 @@ use crate::OrchestrationError;
 ///
 /// Field names are checked against `known` before anything else, because a misspelt optional field
 /// would otherwise be ignored.
-pub(crate) fn parse<T: DeserializeOwned>(
+pub(crate) fn parse_front_matter<T: DeserializeOwned>(
     file: &str,
     text: &str,
     known: &[&'static str],
@@ -30,7 +30,7 @@ pub(crate) fn parse<T: DeserializeOwned>(
     let fields: BTreeMap<String, IgnoredAny> = serde_saphyr::from_str(front).map_err(invalid)?;
     for field in fields.into_keys() {
         if !known.contains(&field.as_str()) {
-            let nearest = nearest(&field, known);
+            let nearest = find_nearest_field(&field, known);
             return Err(OrchestrationError::UnknownField { file: file.to_owned(), field, nearest });
         }
     }
@@ -38,7 +38,7 @@ pub(crate) fn parse<T: DeserializeOwned>(
     Ok((value, body.trim().replace("\r\n", "\n")))
 }
 
-fn nearest(field: &str, known: &[&'static str]) -> &'static str {
+fn find_nearest_field(field: &str, known: &[&'static str]) -> &'static str {
     let likeness = |candidate: &str| strsim::jaro_winkler(&field.to_lowercase(), candidate);
     known.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b))).unwrap_or_default()
 }

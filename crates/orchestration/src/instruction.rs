@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use lango_protocol::AgentName;
-use lango_text::{single_spaced, truncate_characters};
+use lango_text::{to_single_spaced, truncate_characters};
 use lango_tool::RegisteredTool;
 
 use crate::{AgentSpec, RemoteAgentSpec, capability_description};
@@ -40,18 +40,18 @@ impl RoutingEntry<'_> {
 }
 
 /// Holds everything that the instruction depends on.
-pub(crate) struct Team<'a> {
+pub(crate) struct RoutedTeam<'a> {
     pub(crate) entries: &'a [RoutingEntry<'a>],
     pub(crate) unmatched: &'a [Arc<RegisteredTool>],
     pub(crate) max_delegation_rounds: u32,
     pub(crate) name_rule: &'a str,
 }
 
-impl Team<'_> {
+impl RoutedTeam<'_> {
     /// Returns the routing table and the rules for using it.
-    pub(crate) fn instruction(&self) -> String {
+    pub(crate) fn render_instruction(&self) -> String {
         let rounds = self.max_delegation_rounds;
-        let mut text = format!("## Routing table\n{}\n", self.routing_table());
+        let mut text = format!("## Routing table\n{}\n", self.render_routing_table());
         if !self.unmatched.is_empty() {
             let count = self.unmatched.len();
             let capabilities = capability_description(self.unmatched);
@@ -83,15 +83,15 @@ impl Team<'_> {
         text
     }
 
-    fn routing_table(&self) -> String {
+    fn render_routing_table(&self) -> String {
         if self.entries.is_empty() {
             return "There are no specialists: answer everything yourself.".to_owned();
         }
         let mut table = String::new();
         for entry in self.entries {
             let line = match entry {
-                RoutingEntry::Local { spec, capabilities } => local_line(spec, capabilities),
-                RoutingEntry::Remote(remote) => remote_line(remote),
+                RoutingEntry::Local { spec, capabilities } => render_local_line(spec, capabilities),
+                RoutingEntry::Remote(remote) => render_remote_line(remote),
             };
             table.push_str(&format!("{line}\n"));
         }
@@ -101,7 +101,7 @@ impl Team<'_> {
     }
 }
 
-fn local_line(spec: &AgentSpec, capabilities: &str) -> String {
+fn render_local_line(spec: &AgentSpec, capabilities: &str) -> String {
     let mut line = format!("- {} for {}.", spec.name, spec.description);
     let mut add = |label: &str, value: &str| {
         if !value.is_empty() {
@@ -116,12 +116,12 @@ fn local_line(spec: &AgentSpec, capabilities: &str) -> String {
     line
 }
 
-fn remote_line(remote: &RemoteAgentSpec) -> String {
-    format!("- {} (remote; in its own words: {})", remote.name, remote_description(remote))
+fn render_remote_line(remote: &RemoteAgentSpec) -> String {
+    format!("- {} (remote; in its own words: {})", remote.name, describe_remote(remote))
 }
 
 /// Returns the description of a remote agent for a model: one line of limited length.
-pub(crate) fn remote_description(remote: &RemoteAgentSpec) -> String {
+pub(crate) fn describe_remote(remote: &RemoteAgentSpec) -> String {
     let mut text = sanitize(&remote.description, MAX_REMOTE_DESCRIPTION_CHARACTERS);
     let skills: Vec<String> = remote
         .skills
@@ -146,7 +146,7 @@ fn sanitize(text: &str, max_characters: usize) -> String {
         c => c,
     };
     let text: String = text.chars().map(replace_unsafe).collect();
-    truncate_characters(&single_spaced(&text), max_characters).to_owned()
+    truncate_characters(&to_single_spaced(&text), max_characters).to_owned()
 }
 
 /// Tells whether a character changes the writing direction, joins others or has no width.

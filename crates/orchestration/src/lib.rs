@@ -21,13 +21,14 @@ mod topology;
 mod tree;
 
 pub use builder::{
-    Config, DEFAULT_MAX_DELEGATION_ROUNDS, RemoteAgentSpec, SubAgentPrompt, build_agent_tree,
+    AgentTreeConfig, DEFAULT_MAX_DELEGATION_ROUNDS, RemoteAgentSpec, SubAgentPrompt,
+    build_agent_tree,
 };
 pub use capability::{GENERAL_ACTIONS, capability_description, tool_capability};
 pub use error::OrchestrationError;
-pub use partition::{Partition, partition_tools};
-pub use prompt::{PromptSections, Section};
+pub use partition::{ToolPartition, partition_tools};
+pub use prompt::{PromptSection, PromptSections};
 pub use role_tool_set::RoleToolSet;
 pub use spec::AgentSpec;
-pub use topology::{HEADER_FILE, MatchOrder, Topology, UnmatchedPolicy};
-pub use tree::{AgentTree, Orchestrator, Root, SingleAgent, SubAgent, SubAgentKind};
+pub use topology::{HEADER_FILE, MatchOrder, Topology, UnmatchedToolPolicy};
+pub use tree::{AgentTree, Orchestrator, RootAgent, SingleAgent, SubAgent, SubAgentKind};

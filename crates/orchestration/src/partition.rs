@@ -6,18 +6,18 @@ use std::sync::Arc;
 use lango_protocol::AgentName;
 use lango_tool::{RegisteredTool, ToolRegistry};
 
-use crate::{AgentSpec, MatchOrder, Topology, UnmatchedPolicy};
+use crate::{AgentSpec, MatchOrder, Topology, UnmatchedToolPolicy};
 
 /// Holds all tools by owner, sorted by name.
 #[derive(Debug, Clone, Default)]
-pub struct Partition {
+pub struct ToolPartition {
     /// The tools of each agent that owns any.
     pub by_agent: BTreeMap<AgentName, Vec<Arc<RegisteredTool>>>,
     /// The tools that no agent owns.
     pub unmatched: Vec<Arc<RegisteredTool>>,
 }
 
-impl Partition {
+impl ToolPartition {
     /// Returns the tools of the agent with this spec; empty if it owns none.
     pub fn tools_for_spec(&self, spec: &AgentSpec) -> &[Arc<RegisteredTool>] {
         self.by_agent.get(&spec.name).map_or(&[], Vec::as_slice)
@@ -28,13 +28,13 @@ impl Partition {
 ///
 /// It takes the registry and not a list, because a registry holds each name once and in order: the
 /// result cannot depend on the order in which tools were registered.
-pub fn partition_tools(topology: &Topology, tools: &ToolRegistry) -> Partition {
-    let mut partition = Partition::default();
+pub fn partition_tools(topology: &Topology, tools: &ToolRegistry) -> ToolPartition {
+    let mut partition = ToolPartition::default();
     for tool in tools.iter() {
         // A tool that names an agent which does not exist has no owner.
         let owner = match &tool.owner {
             Some(owner) => topology.agent(owner.as_str()).map(|spec| &spec.name),
-            None => owner_of(topology, tool.name()),
+            None => find_owner(topology, tool.name()),
         };
         match owner {
             Some(owner) => {
@@ -46,7 +46,7 @@ pub fn partition_tools(topology: &Topology, tools: &ToolRegistry) -> Partition {
     partition
 }
 
-fn owner_of<'a>(topology: &'a Topology, tool_name: &str) -> Option<&'a AgentName> {
+fn find_owner<'a>(topology: &'a Topology, tool_name: &str) -> Option<&'a AgentName> {
     let claimed = match topology.match_order() {
         MatchOrder::Agents(order) => order.iter().find(|name| {
             let spec = topology.agent(name.as_str());
@@ -64,7 +64,7 @@ fn owner_of<'a>(topology: &'a Topology, tool_name: &str) -> Option<&'a AgentName
         }
     };
     claimed.or(match topology.unmatched() {
-        UnmatchedPolicy::NoAgent => None,
-        UnmatchedPolicy::Agent(name) => Some(name),
+        UnmatchedToolPolicy::NoAgent => None,
+        UnmatchedToolPolicy::Agent(name) => Some(name),
     })
 }

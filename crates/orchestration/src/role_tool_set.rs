@@ -5,10 +5,10 @@ use std::sync::Arc;
 use lango_protocol::AgentName;
 use lango_tool::RegisteredTool;
 
-use crate::{AgentSpec, Partition};
+use crate::{AgentSpec, ToolPartition};
 
 /// Holds the tools of the seven roles and the tools without an owner. Other topologies use
-/// [`Partition`].
+/// [`ToolPartition`].
 #[derive(Debug, Clone, Default)]
 pub struct RoleToolSet {
     /// Shell, file and skill tools.
@@ -59,9 +59,9 @@ impl RoleToolSet {
     }
 }
 
-impl From<Partition> for RoleToolSet {
+impl From<ToolPartition> for RoleToolSet {
     /// Keeps every tool: the tools of an agent outside the seven roles count as unmatched.
-    fn from(partition: Partition) -> Self {
+    fn from(partition: ToolPartition) -> Self {
         let mut set = Self { unmatched: partition.unmatched, ..Self::default() };
         for (owner, tools) in partition.by_agent {
             set.tools_of_mut(&owner).extend(tools);

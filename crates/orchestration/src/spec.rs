@@ -1,7 +1,7 @@
 //! Represents one agent as data, read from its `AGENT.md`.
 
 use lango_protocol::AgentName;
-use lango_text::single_spaced;
+use lango_text::to_single_spaced;
 use serde::Deserialize;
 
 use crate::{OrchestrationError, front_matter};
@@ -30,7 +30,7 @@ pub struct AgentSpec {
 }
 
 #[derive(Deserialize)]
-struct Fields {
+struct SpecFields {
     name: AgentName,
     description: String,
     #[serde(default)]
@@ -62,7 +62,8 @@ impl AgentSpec {
 
     /// Reads the text of an `AGENT.md`. `file` is the name that errors carry.
     pub fn parse(file: &str, text: &str) -> Result<Self, OrchestrationError> {
-        let (fields, instruction) = front_matter::parse::<Fields>(file, text, Self::FIELDS)?;
+        let (fields, instruction) =
+            front_matter::parse_front_matter::<SpecFields>(file, text, Self::FIELDS)?;
         let invalid = |field, problem: String| OrchestrationError::InvalidValue {
             file: file.to_owned(),
             field,
@@ -81,11 +82,11 @@ impl AgentSpec {
         }
         Ok(Self {
             name: fields.name,
-            description: single_spaced(&fields.description),
+            description: to_single_spaced(&fields.description),
             prefixes: fields.prefixes,
             keywords: fields.keywords,
-            accepts: single_spaced(&fields.accepts),
-            returns: single_spaced(&fields.returns),
+            accepts: to_single_spaced(&fields.accepts),
+            returns: to_single_spaced(&fields.returns),
             cannot_do: fields.cannot_do,
             always_include: fields.always_include,
             instruction,

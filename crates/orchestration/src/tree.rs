@@ -9,12 +9,12 @@ use lango_tool::RegisteredTool;
 #[derive(Debug, Clone)]
 pub struct AgentTree {
     /// The agent that the user talks to.
-    pub root: Root,
+    pub root: RootAgent,
 }
 
 /// Represents the agent that the user talks to.
 #[derive(Debug, Clone)]
-pub enum Root {
+pub enum RootAgent {
     /// `agent.multiAgent` is on.
     Team(Orchestrator),
     /// `agent.multiAgent` is off.
@@ -80,8 +80,8 @@ impl AgentTree {
     /// Returns the root's name, which is the author of answers without one.
     pub fn root_name(&self) -> &AgentName {
         match &self.root {
-            Root::Team(orchestrator) => &orchestrator.name,
-            Root::Single(agent) => &agent.name,
+            RootAgent::Team(orchestrator) => &orchestrator.name,
+            RootAgent::Single(agent) => &agent.name,
         }
     }
 
@@ -93,8 +93,8 @@ impl AgentTree {
     /// Returns the sub-agents; empty in single-agent mode.
     pub fn sub_agents(&self) -> &[SubAgent] {
         match &self.root {
-            Root::Team(orchestrator) => &orchestrator.sub_agents,
-            Root::Single(_) => &[],
+            RootAgent::Team(orchestrator) => &orchestrator.sub_agents,
+            RootAgent::Single(_) => &[],
         }
     }
 }

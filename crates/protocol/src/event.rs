@@ -53,7 +53,7 @@ pub enum EventBody {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<ImageReference>,
         /// The API it came through.
-        origin: Origin,
+        origin: MessageOrigin,
         /// The sender, if it was not the user of this team.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sender: Option<Sender>,
@@ -288,7 +288,7 @@ pub struct DirectCall {
 /// Names the API that a message came through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum MessageOrigin {
     /// `lango run`.
     Run,
     /// `lango chat`.

@@ -15,11 +15,11 @@ mod transfer;
 pub use budget::{BudgetKind, BudgetLimits, BudgetUsage};
 pub use event::{
     ApprovalDecision, CallStatus, DelegationStatus, DirectCall, Event, EventBody, ImageReference,
-    Origin, Sender, Usage, WarningCode,
+    MessageOrigin, Sender, Usage, WarningCode,
 };
 pub use ids::{AgentName, CallId, Caller, EventId, InvalidName, SessionId, TurnId};
 pub use outcome::{FailureClass, Outcome, OutcomeStatus, WorkDone};
-pub use report::{CallReport, Details, MAX_DETAILS_BYTES, MAX_SUMMARY_BYTES};
+pub use report::{CallReport, MAX_DETAILS_BYTES, MAX_SUMMARY_BYTES, ReportDetails};
 pub use time::Timestamp;
 pub use transfer::{TRANSFER_TOOL, TransferArguments};
 

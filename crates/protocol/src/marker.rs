@@ -12,12 +12,12 @@ pub const ASK: &str = "[ASK]";
 const DECORATION: [char; 8] = [' ', '\t', '*', '_', '`', '>', '#', '-'];
 
 /// Writes a question to the user as an agent does.
-pub fn ask(question: &str) -> String {
+pub fn mark_question(question: &str) -> String {
     format!("{ASK} {question}")
 }
 
 /// Writes a rejection as a specialist does.
-pub fn reject(reason: &str) -> String {
+pub fn mark_rejection(reason: &str) -> String {
     format!("{REJECT} {reason}")
 }
 
@@ -38,7 +38,7 @@ pub fn defuse_rejections(text: &str) -> Cow<'_, str> {
 
 /// Breaks the marker of a question, which has a meaning only at the very beginning.
 pub fn defuse_question(mut text: String) -> String {
-    let start = text.len() - undecorated(&text).len();
+    let start = text.len() - strip_decoration(&text).len();
     if starts_with(&text[start..], ASK) {
         text.insert(start + 1, ' ');
     }
@@ -46,24 +46,24 @@ pub fn defuse_question(mut text: String) -> String {
 }
 
 /// Returns the question, if `text` begins with the marker for one; empty if no text follows.
-pub fn question(text: &str) -> Option<String> {
-    let text = undecorated(text);
-    starts_with(text, ASK).then(|| after_ask(text).trim().to_owned())
+pub fn find_question(text: &str) -> Option<String> {
+    let text = strip_decoration(text);
+    starts_with(text, ASK).then(|| strip_question_marker(text).trim().to_owned())
 }
 
 /// Returns what follows the marker of a question.
-fn after_ask(text: &str) -> &str {
+fn strip_question_marker(text: &str) -> &str {
     text[ASK.len()..].trim_start_matches([' ', '*', '_', '`', ':', '-'])
 }
 
 /// Returns the reason, if `text` rejects a task: a line that begins with the marker, whatever its
 /// case and however it is emphasised.
-pub fn rejection_reason(text: &str) -> Option<String> {
+pub fn find_rejection_reason(text: &str) -> Option<String> {
     for line in text.lines() {
         let line = line.trim_start_matches(DECORATION);
         if starts_with(line, REJECT) {
             // A marker that is repeated counts once; the reason is shown to the user.
-            let reason = without_marker(&line[REJECT.len()..]);
+            let reason = remove_rejection_markers(&line[REJECT.len()..]);
             let reason = reason.trim_matches([' ', '*', '_', '`', ':', '-']).trim();
             let reason = if reason.is_empty() { "it is not this agent's task" } else { reason };
             return Some(reason.chars().take(500).collect());
@@ -73,7 +73,7 @@ pub fn rejection_reason(text: &str) -> Option<String> {
 }
 
 /// Returns the text without any rejection marker, nor one that appears when others are removed.
-pub fn without_marker(text: &str) -> String {
+pub fn remove_rejection_markers(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut after_marker = false;
     for character in text.chars() {
@@ -99,7 +99,7 @@ fn starts_with(text: &str, marker: &str) -> bool {
 }
 
 /// Returns the text without what comes before the first word.
-fn undecorated(text: &str) -> &str {
+fn strip_decoration(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_whitespace() || DECORATION.contains(&c))
 }
 
@@ -137,12 +137,12 @@ impl DeltaFilter {
             return shown;
         }
         if !self.begun {
-            let bare = undecorated(&self.held);
+            let bare = strip_decoration(&self.held);
             if is_beginning(bare, ASK) {
                 return String::new();
             }
             if starts_with(bare, ASK) {
-                self.held = after_ask(bare).to_owned();
+                self.held = strip_question_marker(bare).to_owned();
                 if self.held.is_empty() {
                     return String::new();
                 }
@@ -174,11 +174,11 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_and_a_defused_marker_is_none() {
-        assert_eq!(question(&ask("Which city?")).as_deref(), Some("Which city?"));
-        assert_eq!(rejection_reason(&reject("not mine")).as_deref(), Some("not mine"));
+        assert_eq!(find_question(&mark_question("Which city?")).as_deref(), Some("Which city?"));
+        assert_eq!(find_rejection_reason(&mark_rejection("not mine")).as_deref(), Some("not mine"));
         for text in ["> [REJECT] no", "[reject] no", "a [Reject] b", "> **[Ask]** me", "[ASK] x"] {
             let safe = defuse_question(defuse_rejections(text).into_owned());
-            assert!(find_marker(&safe).is_none() && question(&safe).is_none(), "{safe}");
+            assert!(find_marker(&safe).is_none() && find_question(&safe).is_none(), "{safe}");
         }
         assert_eq!(defuse_question("see [ask] there".into()), "see [ask] there");
     }
@@ -191,28 +191,28 @@ mod tests {
             "**[REJECT]** not mine",
             "I looked at it.\n[REJECT] not mine",
         ] {
-            assert_eq!(rejection_reason(text).as_deref(), Some("not mine"), "{text}");
+            assert_eq!(find_rejection_reason(text).as_deref(), Some("not mine"), "{text}");
         }
-        assert!(rejection_reason("[REJECT]").is_some());
-        assert_eq!(rejection_reason("The log says [REJECT] twice."), None);
-        assert_eq!(without_marker("The log says [REJECT] twice."), "The log says twice.");
-        assert_eq!(rejection_reason("ä[REJECTé"), None);
+        assert!(find_rejection_reason("[REJECT]").is_some());
+        assert_eq!(find_rejection_reason("The log says [REJECT] twice."), None);
+        assert_eq!(remove_rejection_markers("The log says [REJECT] twice."), "The log says twice.");
+        assert_eq!(find_rejection_reason("ä[REJECTé"), None);
         assert_eq!(
-            rejection_reason("[REJECT] [reject] not [REJECT] mine").as_deref(),
+            find_rejection_reason("[REJECT] [reject] not [REJECT] mine").as_deref(),
             Some("not mine")
         );
-        assert_eq!(without_marker("[REJ[REJECT]ECT] no"), "no");
+        assert_eq!(remove_rejection_markers("[REJ[REJECT]ECT] no"), "no");
     }
 
     #[test]
     fn a_question_is_one_only_at_the_beginning() {
         for text in ["[ASK] Which city?", " **[ask]:** Which city?", "> [Ask] - Which city?"] {
-            assert_eq!(question(text).as_deref(), Some("Which city?"), "{text}");
+            assert_eq!(find_question(text).as_deref(), Some("Which city?"), "{text}");
         }
-        assert_eq!(question("[ASK]").as_deref(), Some(""));
-        assert_eq!(question("Use args[ask] for it."), None);
-        assert_eq!(question("[asking]"), None);
-        assert_eq!(question("[asé"), None);
+        assert_eq!(find_question("[ASK]").as_deref(), Some(""));
+        assert_eq!(find_question("Use args[ask] for it."), None);
+        assert_eq!(find_question("[asking]"), None);
+        assert_eq!(find_question("[asé"), None);
     }
 
     proptest! {
@@ -247,7 +247,7 @@ mod tests {
 
         #[test]
         fn text_without_a_marker_passes_whole(text in "[a-z\\[\\]re ]{0,30}", size in 1_usize..5) {
-            prop_assume!(find_marker(&text).is_none() && question(&text).is_none());
+            prop_assume!(find_marker(&text).is_none() && find_question(&text).is_none());
             let mut filter = DeltaFilter::default();
             let mut shown = String::new();
             let characters: Vec<char> = text.chars().collect();

@@ -29,7 +29,7 @@ pub struct CallReport {
     pub invalid_arguments: bool,
     /// The details below the sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub details: Option<Details>,
+    pub details: Option<ReportDetails>,
     /// The number of bytes of the details that did not fit.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub omitted_bytes: u64,
@@ -49,7 +49,7 @@ fn is_zero(number: &u64) -> bool {
 /// Shows more than a sentence can say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "form", content = "text", rename_all = "snake_case")]
-pub enum Details {
+pub enum ReportDetails {
     /// Markdown of ours: a list or a table.
     Markdown(String),
     /// Literal text, as of a file or a command.
@@ -58,7 +58,7 @@ pub enum Details {
     Quoted(String),
 }
 
-impl Details {
+impl ReportDetails {
     /// Returns the text, whatever its form.
     pub fn text(&self) -> &str {
         match self {
@@ -98,22 +98,22 @@ impl CallReport {
     /// Adds Markdown of ours below the sentence.
     #[must_use]
     pub fn markdown(self, text: impl Into<String>) -> Self {
-        self.details(Details::Markdown(text.into()))
+        self.details(ReportDetails::Markdown(text.into()))
     }
 
     /// Adds literal text below the sentence.
     #[must_use]
     pub fn verbatim(self, text: impl Into<String>) -> Self {
-        self.details(Details::Verbatim(text.into()))
+        self.details(ReportDetails::Verbatim(text.into()))
     }
 
     /// Adds words of another author below the sentence.
     #[must_use]
     pub fn quoted(self, text: impl Into<String>) -> Self {
-        self.details(Details::Quoted(text.into()))
+        self.details(ReportDetails::Quoted(text.into()))
     }
 
-    fn details(mut self, details: Details) -> Self {
+    fn details(mut self, details: ReportDetails) -> Self {
         self.details = Some(details);
         self
     }
@@ -209,7 +209,7 @@ mod tests {
             .data(&json!({ "text": "x".repeat(40_000) }))
             .bounded();
         assert!(report.summary.len() <= MAX_SUMMARY_BYTES && report.summary.ends_with('…'));
-        let shown = report.details.as_ref().map_or("", Details::text);
+        let shown = report.details.as_ref().map_or("", ReportDetails::text);
         assert!(shown.len() <= MAX_DETAILS_BYTES && long.starts_with(shown));
         assert_eq!(report.omitted_bytes, (long.len() - shown.len()) as u64);
         assert!(report.notes[0].len() <= MAX_NOTE_BYTES);
@@ -221,7 +221,7 @@ mod tests {
         let report = CallReport::new("key").quoted("a key").note("key").data(&json!(["key", 1]));
         let changed = report.map_text(&mut |text| text.replace("key", "***"));
         assert_eq!(changed.summary, "***");
-        assert_eq!(changed.details, Some(Details::Quoted("a ***".into())));
+        assert_eq!(changed.details, Some(ReportDetails::Quoted("a ***".into())));
         assert_eq!(changed.notes, ["***"]);
         assert_eq!(changed.data, Some(json!(["***", 1])));
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Separates texts by their kind. A search stays within one space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Space {
+pub enum EntrySpace {
     /// Files and pages that were ingested.
     Documents,
     /// Facts, rules and definitions, by key.
@@ -15,7 +15,7 @@ pub enum Space {
     Memories,
 }
 
-impl Space {
+impl EntrySpace {
     /// Lists all spaces.
     pub const ALL: [Self; 4] = [Self::Documents, Self::Knowledge, Self::Learnings, Self::Memories];
 
@@ -34,7 +34,7 @@ impl Space {
     }
 }
 
-impl fmt::Display for Space {
+impl fmt::Display for EntrySpace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -44,7 +44,7 @@ impl fmt::Display for Space {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryKey {
     /// The space it belongs to.
-    pub space: Space,
+    pub space: EntrySpace,
     /// A part of the space with a name of its owner's choice.
     pub collection: String,
     /// Unique in the collection: a path, an address, an id.
@@ -53,7 +53,7 @@ pub struct EntryKey {
 
 impl EntryKey {
     /// Makes a key.
-    pub fn new(space: Space, collection: impl Into<String>, key: impl Into<String>) -> Self {
+    pub fn new(space: EntrySpace, collection: impl Into<String>, key: impl Into<String>) -> Self {
         Self { space, collection: collection.into(), key: key.into() }
     }
 }

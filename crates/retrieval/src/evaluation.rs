@@ -54,7 +54,7 @@ pub struct CorpusDocument {
 
 /// Represents a question.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Question {
+pub struct LabelledQuestion {
     /// Its id.
     #[serde(rename = "_id")]
     pub id: String,
@@ -64,21 +64,21 @@ pub struct Question {
 
 /// Holds questions with known answers. Documents are read when they are needed.
 #[derive(Debug, Clone)]
-pub struct Collection {
+pub struct QuestionCollection {
     directory: PathBuf,
     /// The questions that have answers.
-    pub questions: Vec<Question>,
+    pub questions: Vec<LabelledQuestion>,
     /// The documents that answer each question, and how well.
     pub answers: HashMap<String, BTreeMap<String, u32>>,
 }
 
-impl Collection {
+impl QuestionCollection {
     /// Reads questions and answers. Where there is a `qrels/test.tsv`, only that file counts.
     pub fn read(directory: &Path) -> Result<Self, CollectionError> {
         let answers = read_answers(&directory.join("qrels"))?;
-        let all: Vec<Question> =
-            lines(directory.join("queries.jsonl"))?.collect::<Result<_, _>>()?;
-        let questions: Vec<Question> =
+        let all: Vec<LabelledQuestion> =
+            read_json_lines(directory.join("queries.jsonl"))?.collect::<Result<_, _>>()?;
+        let questions: Vec<LabelledQuestion> =
             all.into_iter().filter(|question| answers.contains_key(&question.id)).collect();
         if questions.is_empty() {
             return Err(CollectionError::NoAnswers { path: directory.to_owned() });
@@ -91,12 +91,12 @@ impl Collection {
         &self,
     ) -> Result<impl Iterator<Item = Result<CorpusDocument, CollectionError>>, CollectionError>
     {
-        lines(self.directory.join("corpus.jsonl"))
+        read_json_lines(self.directory.join("corpus.jsonl"))
     }
 }
 
 /// Reads a file with one JSON object in each line.
-fn lines<T: for<'de> Deserialize<'de>>(
+fn read_json_lines<T: for<'de> Deserialize<'de>>(
     path: PathBuf,
 ) -> Result<impl Iterator<Item = Result<T, CollectionError>>, CollectionError> {
     let file =
@@ -163,7 +163,7 @@ fn read_answers(
 
 /// Holds the quality of rankings, on average over the questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Measures {
+pub struct RankingQuality {
     /// The share of the known answers among the first five.
     pub recall_at_5: f64,
     /// The quality of the first ten, from 0 to 1; earlier is better.
@@ -173,11 +173,11 @@ pub struct Measures {
 }
 
 /// Measures rankings: for each question, documents with the best first, each once.
-pub fn measure<'a>(
-    collection: &Collection,
+pub fn measure_rankings<'a>(
+    collection: &QuestionCollection,
     rankings: impl IntoIterator<Item = (&'a str, &'a [String])>,
-) -> Measures {
-    let mut sum = Measures::default();
+) -> RankingQuality {
+    let mut sum = RankingQuality::default();
     for (question, ranking) in rankings {
         let Some(answers) = collection.answers.get(question) else { continue };
         let mut seen = HashSet::new();
@@ -188,7 +188,7 @@ pub fn measure<'a>(
     }
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 questions")]
     let count = sum.questions.max(1) as f64;
-    Measures {
+    RankingQuality {
         recall_at_5: sum.recall_at_5 / count,
         ndcg_at_10: sum.ndcg_at_10 / count,
         questions: sum.questions,
@@ -217,7 +217,7 @@ fn ndcg(ranking: &[&String], answers: &BTreeMap<String, u32>, depth: usize) -> f
 mod tests {
     use super::*;
 
-    fn collection() -> (tempfile::TempDir, Collection) {
+    fn collection() -> (tempfile::TempDir, QuestionCollection) {
         let directory = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = directory.path().join(name);
@@ -233,7 +233,7 @@ mod tests {
             "{\"_id\":\"q1\",\"text\":\"?\"}\n{\"_id\":\"q9\",\"text\":\"no answer\"}\n",
         );
         write("qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t1\nq1\td3\t0\n");
-        let read = Collection::read(directory.path()).unwrap();
+        let read = QuestionCollection::read(directory.path()).unwrap();
         (directory, read)
     }
 
@@ -250,28 +250,28 @@ mod tests {
         let (_directory, collection) = collection();
         let ranking = |ids: &[&str]| ids.iter().map(ToString::to_string).collect::<Vec<_>>();
         let perfect = ranking(&["d1", "d2"]);
-        let measured = measure(&collection, [("q1", perfect.as_slice())]);
+        let measured = measure_rankings(&collection, [("q1", perfect.as_slice())]);
         assert!(
             (measured.ndcg_at_10 - 1.0).abs() < 1e-9 && (measured.recall_at_5 - 1.0).abs() < 1e-9
         );
         // Gains 1/log2(2) and 2/log2(4) of an ideal 2/log2(2) + 1/log2(3); a repeated one is no
         // gain.
         let other = ranking(&["d2", "d2", "x", "d1"]);
-        let measured = measure(&collection, [("q1", other.as_slice())]);
+        let measured = measure_rankings(&collection, [("q1", other.as_slice())]);
         let ideal = 2.0 + 1.0 / 3_f64.log2();
         assert!((measured.ndcg_at_10 - (1.0 + 2.0 / 2.0) / ideal).abs() < 1e-9, "{measured:?}");
-        let none = measure(&collection, [("q1", ranking(&["x"]).as_slice())]);
+        let none = measure_rankings(&collection, [("q1", ranking(&["x"]).as_slice())]);
         assert!(none.ndcg_at_10.abs() < f64::EPSILON && none.recall_at_5.abs() < f64::EPSILON);
     }
 
     #[test]
     fn a_missing_file_and_a_broken_line_are_named() {
         let empty = tempfile::tempdir().unwrap();
-        let error = Collection::read(empty.path()).unwrap_err().to_string();
+        let error = QuestionCollection::read(empty.path()).unwrap_err().to_string();
         assert!(error.contains("qrels") && error.contains("corpus.jsonl"), "{error}");
         let (directory, _) = collection();
         std::fs::write(directory.path().join("queries.jsonl"), "{\n").unwrap();
-        let error = Collection::read(directory.path()).unwrap_err().to_string();
+        let error = QuestionCollection::read(directory.path()).unwrap_err().to_string();
         assert!(error.contains("queries.jsonl, line 1"), "{error}");
     }
 }

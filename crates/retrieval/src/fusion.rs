@@ -25,7 +25,7 @@ pub(crate) struct WordHit {
 }
 
 /// Fuses a ranking by meaning and one by words, each with the best first.
-pub(crate) fn fuse(meaning: &[(i64, f32)], words: &[WordHit]) -> Vec<(i64, f64)> {
+pub(crate) fn fuse_rankings(meaning: &[(i64, f32)], words: &[WordHit]) -> Vec<(i64, f64)> {
     let mut scores: HashMap<i64, f64> = HashMap::with_capacity(meaning.len() + words.len());
     for (rank, (passage, _)) in (1_u32..).zip(meaning) {
         *scores.entry(*passage).or_default() += 1.0 / (FLATTENING + f64::from(rank));
@@ -53,7 +53,7 @@ mod tests {
                 coverage: *coverage,
             })
             .collect();
-        fuse(&meaning, &words).into_iter().map(|(passage, _)| passage).collect()
+        fuse_rankings(&meaning, &words).into_iter().map(|(passage, _)| passage).collect()
     }
 
     #[test]
@@ -70,6 +70,6 @@ mod tests {
     #[test]
     fn one_ranking_stays_as_it_is() {
         assert_eq!(order(&[3, 1, 2], &[]), [3, 1, 2]);
-        assert!(fuse(&[], &[]).is_empty());
+        assert!(fuse_rankings(&[], &[]).is_empty());
     }
 }

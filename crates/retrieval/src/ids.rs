@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
-use crate::{EntryKey, Space};
+use crate::{EntryKey, EntrySpace};
 
 static LAST: AtomicI64 = AtomicI64::new(0);
 
@@ -26,21 +26,21 @@ pub(crate) fn new_id() -> i64 {
 }
 
 /// Returns the number of a collection, the same in every process.
-pub(crate) fn scope(space: Space, collection: &str) -> i64 {
-    hash(&[space.as_str(), collection])
+pub(crate) fn scope_number(space: EntrySpace, collection: &str) -> i64 {
+    hash_parts(&[space.as_str(), collection])
 }
 
 /// Returns the scope of an entry.
-pub(crate) fn scope_of(key: &EntryKey) -> i64 {
-    scope(key.space, &key.collection)
+pub(crate) fn entry_scope(key: &EntryKey) -> i64 {
+    scope_number(key.space, &key.collection)
 }
 
 /// Returns the number of an embedding model.
-pub(crate) fn model(name: &str) -> i64 {
-    hash(&["model", name])
+pub(crate) fn model_number(name: &str) -> i64 {
+    hash_parts(&["model", name])
 }
 
-fn hash(parts: &[&str]) -> i64 {
+fn hash_parts(parts: &[&str]) -> i64 {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update(part.as_bytes());
@@ -61,8 +61,17 @@ mod tests {
     fn numbers_ascend_and_scopes_differ() {
         let numbers: Vec<i64> = (0..10_000).map(|_| new_id()).collect();
         assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
-        assert_ne!(scope(Space::Documents, "a"), scope(Space::Knowledge, "a"));
-        assert_ne!(scope(Space::Documents, "a"), scope(Space::Documents, "b"));
-        assert_eq!(scope(Space::Documents, "a"), scope(Space::Documents, "a"));
+        assert_ne!(
+            scope_number(EntrySpace::Documents, "a"),
+            scope_number(EntrySpace::Knowledge, "a")
+        );
+        assert_ne!(
+            scope_number(EntrySpace::Documents, "a"),
+            scope_number(EntrySpace::Documents, "b")
+        );
+        assert_eq!(
+            scope_number(EntrySpace::Documents, "a"),
+            scope_number(EntrySpace::Documents, "a")
+        );
     }
 }

@@ -19,12 +19,16 @@ mod query;
 mod vector;
 
 pub use embed::{
-    EmbedError, EmbedFuture, Embedder, EmbeddingModel, LocalEmbedder, Purpose, RemoteEmbedder,
-    RemoteWire,
+    EmbedError, EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, LocalEmbedder,
+    RemoteEmbedder, RemoteWire,
 };
-pub use entry::{EntryKey, EntrySummary, NewEntry, NewPassage, PutOutcome, Space};
+pub use entry::{EntryKey, EntrySpace, EntrySummary, NewEntry, NewPassage, PutOutcome};
 pub use error::RetrievalError;
-pub use evaluation::{Collection, CollectionError, CorpusDocument, Measures, Question, measure};
+pub use evaluation::{
+    CollectionError, CorpusDocument, LabelledQuestion, QuestionCollection, RankingQuality,
+    measure_rankings,
+};
 pub use index::{
-    Mode, PreparedEntry, Problem, Retrieval, Search, SearchHit, SearchHits, SpaceSize,
+    CollectionSize, IndexProblem, PreparedEntry, Retrieval, RetrievalMode, SearchHit, SearchHits,
+    SearchQuery,
 };

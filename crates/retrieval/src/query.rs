@@ -24,10 +24,10 @@ const COMMON_WORDS: &[&str] = &[
 
 /// Returns the words to look up, each once, in the order of the text. Common ones are left out,
 /// unless there are no others.
-pub(crate) fn terms(text: &str) -> Vec<String> {
+pub(crate) fn search_terms(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for word in words(text) {
-        let parts = word_parts(word);
+    for word in split_words(text) {
+        let parts = split_word(word);
         for term in std::iter::once(word.to_lowercase()).chain(parts) {
             if term.chars().count() <= MAX_TERM_CHARACTERS && !all.contains(&term) {
                 all.push(term);
@@ -47,7 +47,7 @@ pub(crate) fn terms(text: &str) -> Vec<String> {
 /// Returns the terms that the index holds beside the text itself, so that parts of words are found.
 pub(crate) fn extra_terms(text: &str) -> String {
     let mut extra = String::new();
-    for part in words(text).flat_map(word_parts) {
+    for part in split_words(text).flat_map(split_word) {
         if !extra.is_empty() {
             extra.push(' ');
         }
@@ -57,13 +57,13 @@ pub(crate) fn extra_terms(text: &str) -> String {
 }
 
 /// Runs of letters and digits. An underscore belongs to a name, but the tokenizers split there.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn split_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// Returns the parts of a word that would not be found otherwise: `readFile` has `read` and `file`,
 /// and a run of a script without spaces has every two neighbours.
-fn word_parts(word: &str) -> Vec<String> {
+fn split_word(word: &str) -> Vec<String> {
     if word.chars().any(is_unspaced) {
         let characters: Vec<char> = word.chars().collect();
         return characters.windows(2).map(|pair| pair.iter().collect()).collect();
@@ -94,10 +94,10 @@ fn is_unspaced(character: char) -> bool {
 }
 
 /// Returns the share of these terms that a passage has, from 0 to 1. Endings are not compared.
-pub(crate) fn coverage(terms: &[String], passage: &[&str]) -> f64 {
+pub(crate) fn term_coverage(terms: &[String], passage: &[&str]) -> f64 {
     let text = passage.join(" ").to_lowercase();
-    let stems: HashSet<&str> = words(&text).map(stem).collect();
-    let found = terms.iter().filter(|term| stems.contains(stem(term))).count();
+    let stems: HashSet<&str> = split_words(&text).map(remove_ending).collect();
+    let found = terms.iter().filter(|term| stems.contains(remove_ending(term))).count();
     #[expect(clippy::cast_precision_loss, reason = "a few dozen")]
     let share = found as f64 / terms.len().max(1) as f64;
     share
@@ -110,7 +110,7 @@ const ENDINGS: &[&str] = &[
 ];
 
 /// Returns a word without its ending. This is rough, and the same on every database.
-fn stem(word: &str) -> &str {
+fn remove_ending(word: &str) -> &str {
     let shorter = ENDINGS.iter().find_map(|ending| word.strip_suffix(ending));
     let stem = shorter.filter(|stem| stem.len() >= 3).unwrap_or(word);
     match stem.as_bytes() {
@@ -125,7 +125,7 @@ fn stem(word: &str) -> &str {
 
 /// Returns terms in the syntax of FTS5: any of them, in any column but the first, in these scopes
 /// or, without any, in all.
-pub(crate) fn for_fts5(terms: &[String], scopes: &[String]) -> String {
+pub(crate) fn render_fts5_query(terms: &[String], scopes: &[String]) -> String {
     let any = |words: &[String]| {
         let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
         quoted.join(" OR ")
@@ -143,41 +143,41 @@ mod tests {
 
     #[test]
     fn common_words_are_left_out_unless_there_are_no_others() {
-        assert_eq!(terms("How do I reset the password?"), ["reset", "password"]);
-        assert_eq!(terms("who are they"), ["who", "are", "they"]);
-        assert!(terms("?!").is_empty());
+        assert_eq!(search_terms("How do I reset the password?"), ["reset", "password"]);
+        assert_eq!(search_terms("who are they"), ["who", "are", "they"]);
+        assert!(search_terms("?!").is_empty());
     }
 
     #[test]
     fn coverage_is_the_share_of_the_words() {
-        let terms = terms("resetting forgotten passwords");
-        assert!((coverage(&terms, &["Reset", "a password"]) - 2.0 / 3.0).abs() < 1e-9);
-        assert!(coverage(&terms, &["nothing of it"]).abs() < 1e-9);
-        assert!(coverage(&[], &["x"]).abs() < 1e-9);
+        let terms = search_terms("resetting forgotten passwords");
+        assert!((term_coverage(&terms, &["Reset", "a password"]) - 2.0 / 3.0).abs() < 1e-9);
+        assert!(term_coverage(&terms, &["nothing of it"]).abs() < 1e-9);
+        assert!(term_coverage(&[], &["x"]).abs() < 1e-9);
     }
 
     #[test]
     fn names_in_code_are_also_taken_apart() {
-        assert_eq!(terms("readFile fs_read"), ["readfile", "read", "file", "fs"]);
+        assert_eq!(search_terms("readFile fs_read"), ["readfile", "read", "file", "fs"]);
         assert_eq!(extra_terms("call openHttpSocket now"), "open http socket");
         assert_eq!(extra_terms("plain words, and HTTP"), "");
     }
 
     #[test]
     fn scripts_without_spaces_are_found_by_pairs() {
-        assert_eq!(terms("東京都"), ["東京都", "東京", "京都"]);
+        assert_eq!(search_terms("東京都"), ["東京都", "東京", "京都"]);
         assert_eq!(extra_terms("東京都"), "東京 京都");
     }
 
     #[test]
     fn no_word_can_end_its_quotes() {
-        let query = for_fts5(&terms("a\"b OR x* (NEAR) -y ^z"), &["s1".to_owned()]);
+        let query = render_fts5_query(&search_terms("a\"b OR x* (NEAR) -y ^z"), &["s1".to_owned()]);
         assert_eq!(
             query,
             "scope_word : (\"s1\") AND {heading body extra} : (\"b\" OR \"x\" OR \"near\" OR \"y\" OR \"z\")"
         );
-        assert!(terms(&"word".repeat(100_000)).is_empty());
+        assert!(search_terms(&"word".repeat(100_000)).is_empty());
         let many: String = (0..10_000).map(|number| format!("w{number} ")).collect();
-        assert_eq!(terms(&many).len(), MAX_TERM_COUNT);
+        assert_eq!(search_terms(&many).len(), MAX_TERM_COUNT);
     }
 }

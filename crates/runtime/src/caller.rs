@@ -17,7 +17,7 @@ pub async fn owns_session(
     caller: &Caller,
     session: &SessionId,
 ) -> Result<bool, StoreError> {
-    let first = journal.events(session, 0, 1).await?;
+    let first = journal.read_events(session, 0, 1).await?;
     Ok(first.first().is_some_and(|event| match &event.body {
         EventBody::UserMessage { sender: Some(sender), .. } => sender.caller == *caller,
         _ => caller.as_str() == OWNER,

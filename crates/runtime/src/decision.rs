@@ -8,12 +8,12 @@ use lango_protocol::{
 };
 use lango_text::truncate;
 
-use crate::call_report::Subject;
-use crate::offer::Offer;
+use crate::call_report::CallSubject;
+use crate::offer::AgentOffer;
 
 /// Holds a complete reply.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reply {
+pub(crate) struct CompleteReply {
     pub(crate) text: String,
     pub(crate) calls: Vec<RequestedCall>,
     /// The model that replied.
@@ -36,8 +36,8 @@ pub(crate) enum Decision {
 }
 
 /// Holds the rules that a reply is checked against.
-pub(crate) struct Rules<'a> {
-    pub(crate) offer: &'a Offer,
+pub(crate) struct ReplyRules<'a> {
+    pub(crate) offer: &'a AgentOffer,
     pub(crate) agent: &'a str,
     /// Only specialists can reject, because the task was delegated to them.
     pub(crate) may_reject: bool,
@@ -57,15 +57,15 @@ const MAX_NAME_BYTES: usize = 128;
 const MAX_ARGUMENT_BYTES: usize = 1024 * 1024;
 
 /// Interprets a reply.
-pub(crate) fn decide(reply: Reply, rules: &Rules<'_>) -> Decision {
+pub(crate) fn interpret_reply(reply: CompleteReply, rules: &ReplyRules<'_>) -> Decision {
     if rules.may_reject
-        && let Some(reason) = marker::rejection_reason(&reply.text)
+        && let Some(reason) = marker::find_rejection_reason(&reply.text)
     {
         return Decision::Reject(reason);
     }
-    let text = marker::without_marker(&reply.text);
+    let text = marker::remove_rejection_markers(&reply.text);
     if reply.calls.is_empty() {
-        if let Some(question) = marker::question(&text) {
+        if let Some(question) = marker::find_question(&text) {
             return if question.is_empty() { Decision::Empty } else { Decision::Ask(question) };
         }
         return if text.trim().is_empty() {
@@ -87,23 +87,25 @@ pub(crate) fn decide(reply: Reply, rules: &Rules<'_>) -> Decision {
 pub(crate) fn decide_calls(
     calls: Vec<RequestedCall>,
     by: &str,
-    rules: &Rules<'_>,
+    rules: &ReplyRules<'_>,
 ) -> Vec<EventBody> {
     let mut events = Vec::with_capacity(calls.len());
     let mut rounds = rules.rounds;
     let mut calls_left = rules.calls_left;
     for (index, requested) in calls.into_iter().enumerate() {
         if requested.name == TRANSFER_TOOL {
-            events.push(transfer(&requested, by, rules, &mut rounds));
+            events.push(record_transfer(&requested, by, rules, &mut rounds));
             continue;
         }
         let mut repeats = false;
         let refusal = if index >= rules.calls_per_reply {
             let limit = rules.calls_per_reply;
-            Some(RefusedCall::of_reply(format!("at most {limit} calls are run from one reply")))
+            Some(RefusedCall::beyond_reply_limit(format!(
+                "at most {limit} calls are run from one reply"
+            )))
         } else if calls_left == 0 {
             Some(RefusedCall::out_of_calls())
-        } else if let Some(refusal) = refusal(&requested, rules) {
+        } else if let Some(refusal) = find_refusal(&requested, rules) {
             Some(refusal)
         } else {
             repeats = (rules.is_repetition)(&requested.name, &requested.arguments);
@@ -130,7 +132,7 @@ struct RefusedCall {
 }
 
 impl RefusedCall {
-    fn of_reply(reason: String) -> Self {
+    fn beyond_reply_limit(reason: String) -> Self {
         Self { output: format!("{reason}; this one was not"), reason }
     }
 
@@ -149,7 +151,7 @@ impl RefusedCall {
         }
     }
 
-    fn not_offered(name: &str, rules: &Rules<'_>) -> Self {
+    fn not_offered(name: &str, rules: &ReplyRules<'_>) -> Self {
         let names: Vec<&str> = rules.offer.tools.iter().map(|tool| tool.name()).collect();
         let agent = rules.agent;
         if names.is_empty() {
@@ -167,9 +169,9 @@ impl RefusedCall {
     }
 }
 
-fn refusal(requested: &RequestedCall, rules: &Rules<'_>) -> Option<RefusedCall> {
+fn find_refusal(requested: &RequestedCall, rules: &ReplyRules<'_>) -> Option<RefusedCall> {
     let name = truncate(&requested.name, MAX_NAME_BYTES);
-    if rules.offer.tool(&requested.name).is_none() {
+    if rules.offer.find_tool(&requested.name).is_none() {
         return Some(RefusedCall::not_offered(name, rules));
     }
     (requested.arguments.len() > MAX_ARGUMENT_BYTES).then(|| RefusedCall::too_long(name))
@@ -179,11 +181,11 @@ fn push_call(
     events: &mut Vec<EventBody>,
     requested: &RequestedCall,
     refusal: Option<RefusedCall>,
-    rules: &Rules<'_>,
+    rules: &ReplyRules<'_>,
 ) {
     let call = CallId::generate();
     let tool = truncate(&requested.name, MAX_NAME_BYTES).to_owned();
-    let read_only = rules.offer.tool(&requested.name).is_some_and(|tool| tool.read_only);
+    let read_only = rules.offer.find_tool(&requested.name).is_some_and(|tool| tool.read_only);
     let arguments = truncate(&requested.arguments, MAX_ARGUMENT_BYTES).to_owned();
     events.push(EventBody::ToolCall {
         call: call.clone(),
@@ -192,7 +194,7 @@ fn push_call(
         read_only: read_only || refusal.is_some(),
     });
     if let Some(RefusedCall { output, reason }) = refusal {
-        let report = Subject::tool(&tool).not_run(&reason).bounded();
+        let report = CallSubject::of_tool(&tool).report_not_run(&reason).bounded();
         events.push(EventBody::ToolResult {
             call,
             tool,
@@ -205,7 +207,12 @@ fn push_call(
     }
 }
 
-fn transfer(requested: &RequestedCall, by: &str, rules: &Rules<'_>, rounds: &mut u32) -> EventBody {
+fn record_transfer(
+    requested: &RequestedCall,
+    by: &str,
+    rules: &ReplyRules<'_>,
+    rounds: &mut u32,
+) -> EventBody {
     let call = CallId::generate();
     let parsed = TransferArguments::from_json(&requested.arguments);
     let name = parsed.as_ref().map(|a| a.agent_name.clone()).unwrap_or_default();
@@ -233,7 +240,7 @@ fn transfer(requested: &RequestedCall, by: &str, rules: &Rules<'_>, rounds: &mut
             return refused(format!("the arguments are not understood ({error})"));
         }
     };
-    let Some(target) = rules.offer.target(&arguments.agent_name) else {
+    let Some(target) = rules.offer.find_target(&arguments.agent_name) else {
         let shown = truncate(&arguments.agent_name, MAX_NAME_BYTES);
         return refused(format!("there is no agent {shown:?}. Valid names: {}", valid()));
     };

@@ -10,18 +10,18 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use lango_protocol::{CallReport, CallStatus, EventBody};
 use lango_store::Durability;
-use lango_text::one_line;
+use lango_text::to_one_line;
 use lango_tool::{PreparedCall, RegisteredTool, ToolContext, ToolError, ToolOutput};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument as _;
 
-use crate::call_report::{Refusal, Subject};
-use crate::output::{BoundedOutput, bound};
+use crate::call_report::{CallRefusal, CallSubject};
+use crate::output::{BoundedOutput, bound_output};
 use crate::permission::{self, Permission};
 use crate::record::PendingCall;
-use crate::recorder::{Draft, Speaker, WriteOptions};
+use crate::recorder::{EventDraft, Speaker, WriteOptions};
 use crate::team::Agent;
-use crate::turn::{Flow, Stop, Turn};
+use crate::turn::{SpeakerFlow, Turn, TurnStop};
 use crate::words;
 
 /// Limits how long a tool may take to stop by itself after the turn was stopped.
@@ -40,40 +40,44 @@ pub(crate) struct FinishedCall {
 
 impl FinishedCall {
     /// Returns the result of a call that was not run.
-    pub(crate) fn not_run(status: CallStatus, subject: &Subject, refusal: &Refusal) -> Self {
-        let report = Some(subject.not_run(&refusal.reason));
-        Self { status, output: refusal.for_model(), report, milliseconds: 0 }
+    pub(crate) fn not_run(
+        status: CallStatus,
+        subject: &CallSubject,
+        refusal: &CallRefusal,
+    ) -> Self {
+        let report = Some(subject.report_not_run(&refusal.reason));
+        Self { status, output: refusal.render_for_model(), report, milliseconds: 0 }
     }
 
     /// Returns the result of a call with invalid arguments.
     fn invalid_arguments(call: &PendingCall, error: &ToolError) -> Self {
-        let report = Some(Subject::tool(&call.tool).failed(error));
+        let report = Some(CallSubject::of_tool(&call.tool).report_failed(error));
         Self { status: CallStatus::Refused, output: error.to_string(), report, milliseconds: 0 }
     }
 
     /// Returns the result of a call to a tool that the agent does not own.
     fn not_owned(agent: &Agent, call: &PendingCall) -> Self {
         let reason = format!("it is not a tool of {}", agent.name);
-        let report = Some(Subject::tool(&call.tool).not_run(&reason));
+        let report = Some(CallSubject::of_tool(&call.tool).report_not_run(&reason));
         let output = format!("{:?} was not run: {reason}", call.tool);
         Self { status: CallStatus::Refused, output, report, milliseconds: 0 }
     }
 
     /// Returns the result of a call that had not started when the turn was stopped.
     fn never_started(call: &PendingCall) -> Self {
-        let refusal = Refusal::new("the turn was stopped", "");
-        Self::not_run(CallStatus::Cancelled, &Subject::tool(&call.tool), &refusal)
+        let refusal = CallRefusal::new("the turn was stopped", "");
+        Self::not_run(CallStatus::Cancelled, &CallSubject::of_tool(&call.tool), &refusal)
     }
 }
 
 impl Turn {
     /// Runs the calls of one reply: read-only calls in parallel, the others in order.
-    pub(crate) async fn act(
+    pub(crate) async fn run_calls(
         &self,
         agent: &Agent,
         speaker: &Speaker,
         calls: Vec<PendingCall>,
-    ) -> Result<Flow, Stop> {
+    ) -> Result<SpeakerFlow, TurnStop> {
         let mut calls = calls.into_iter().peekable();
         while let Some(call) = calls.next() {
             let mut together = vec![call];
@@ -87,7 +91,11 @@ impl Turn {
                 self.record_results(speaker, vec![(call, finished)]).await?;
             }
         }
-        if self.cancel.is_cancelled() { Err(Stop::Interrupted) } else { Ok(Flow::Continue) }
+        if self.cancel.is_cancelled() {
+            Err(TurnStop::Interrupted)
+        } else {
+            Ok(SpeakerFlow::Continue)
+        }
     }
 
     fn can_run_in_parallel(&self, agent: &Agent, call: &PendingCall) -> bool {
@@ -105,7 +113,8 @@ impl Turn {
         tool: &RegisteredTool,
     ) -> bool {
         self.needs_no_permission(agent, tool)
-            && (call.tool == tool.name() || !self.shared.rules.objects_to(&call.tool, &agent.name))
+            && (call.tool == tool.name()
+                || !self.shared.rules.may_object_to(&call.tool, &agent.name))
     }
 
     async fn run_in_parallel(
@@ -113,7 +122,7 @@ impl Turn {
         agent: &Agent,
         speaker: &Speaker,
         calls: Vec<PendingCall>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), TurnStop> {
         let runs = calls.iter().map(|call| async move {
             if self.cancel.is_cancelled() {
                 return FinishedCall::never_started(call);
@@ -135,7 +144,7 @@ impl Turn {
         agent: &Agent,
         speaker: &Speaker,
         call: &PendingCall,
-    ) -> Result<FinishedCall, Stop> {
+    ) -> Result<FinishedCall, TurnStop> {
         if self.cancel.is_cancelled() {
             return Ok(FinishedCall::never_started(call));
         }
@@ -146,18 +155,21 @@ impl Turn {
             Ok(prepared) => prepared,
             Err(error) => return Ok(FinishedCall::invalid_arguments(call, &error)),
         };
-        let subject = Subject::new(prepared.describe(), &call.tool);
+        let subject = CallSubject::new(prepared.describe(), &call.tool);
         if !self.runs_without_permission(agent, call, &tool) {
-            let proposal = permission::proposal_of(&prepared, call);
-            let decided = match self.permission(agent, speaker, call, &tool, proposal).await? {
-                Permission::Granted(decided) => decided,
-                Permission::Withheld(refusal) => {
-                    return Ok(FinishedCall::not_run(CallStatus::Denied, &subject, &refusal));
-                }
-            };
+            let proposal = permission::build_proposal(&prepared, call);
+            let decided =
+                match self.decide_permission(agent, speaker, call, &tool, proposal).await? {
+                    Permission::Granted(decided) => decided,
+                    Permission::Withheld(refusal) => {
+                        return Ok(FinishedCall::not_run(CallStatus::Denied, &subject, &refusal));
+                    }
+                };
             if let Some(decided) = decided
-                && let Some(refusal) =
-                    permission::difference(&decided, &permission::proposal_of(&prepared, call))
+                && let Some(refusal) = permission::refuse_if_changed(
+                    &decided,
+                    &permission::build_proposal(&prepared, call),
+                )
             {
                 return Ok(FinishedCall::not_run(CallStatus::Refused, &subject, &refusal));
             }
@@ -165,7 +177,9 @@ impl Turn {
         // From here on the effect may happen. This must be on disk before it does.
         let started = EventBody::ToolStarted { call: call.call.clone() };
         let options = WriteOptions { durability: Durability::PowerLoss, ..WriteOptions::default() };
-        self.recorder.record_with(vec![Draft::without_step(speaker, started)], options).await?;
+        self.recorder
+            .record_with(vec![EventDraft::without_step(speaker, started)], options)
+            .await?;
         Ok(self.run_prepared(speaker, call, prepared).await)
     }
 
@@ -183,7 +197,7 @@ impl Turn {
             agent: speaker.agent.clone(),
             cancel: self.cancel.child_token(),
         };
-        let subject = Subject::new(prepared.describe(), &call.tool);
+        let subject = CallSubject::new(prepared.describe(), &call.tool);
         let began = Instant::now();
         let span = tracing::info_span!("tool_call", agent = %speaker.agent, tool = %call.tool, call = %call.call);
         let running = prepared.run(context).instrument(span.clone());
@@ -197,18 +211,18 @@ impl Turn {
         let (status, output, report) = match result {
             Some(Ok(Ok(ToolOutput { text, report }))) => (CallStatus::Ok, text, report),
             Some(Ok(Err(ToolError::Cancelled))) | None => {
-                (CallStatus::Cancelled, words::CANCELLED.to_owned(), Some(subject.stopped()))
+                (CallStatus::Cancelled, words::CANCELLED.to_owned(), Some(subject.report_stopped()))
             }
             Some(Ok(Err(error))) => {
                 let status = match error {
                     ToolError::Arguments(_) => CallStatus::Refused,
                     _ => CallStatus::Error,
                 };
-                (status, error.to_string(), Some(subject.failed(&error)))
+                (status, error.to_string(), Some(subject.report_failed(&error)))
             }
             Some(Err(error)) => {
                 let output = format!("the tool broke down: {error}");
-                (CallStatus::Error, output, Some(subject.broken(&error.to_string())))
+                (CallStatus::Error, output, Some(subject.report_panic(&error.to_string())))
             }
         };
         span.in_scope(|| tracing::debug!(%status, milliseconds, "tool call ended"));
@@ -224,8 +238,10 @@ impl Turn {
         if let Some(advice) = advisor.advise(&call.tool, &finished.output).await {
             finished.output.push_str("\n\n");
             finished.output.push_str(&advice.text);
-            let note =
-                format!("What helped before: {}", one_line(&advice.remedy, MAX_REMEDY_CHARACTERS));
+            let note = format!(
+                "What helped before: {}",
+                to_one_line(&advice.remedy, MAX_REMEDY_CHARACTERS)
+            );
             finished.report = finished.report.take().map(|report| report.note(note));
         }
     }
@@ -234,7 +250,7 @@ impl Turn {
         &self,
         speaker: &Speaker,
         results: Vec<(PendingCall, FinishedCall)>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), TurnStop> {
         let limit = self.shared.settings.output_bytes;
         let mut options = WriteOptions::default();
         let mut drafts = Vec::with_capacity(results.len());
@@ -243,7 +259,7 @@ impl Turn {
             let scrub = |text: &str| self.shared.scrubber.scrub(text).into_owned();
             let text = scrub(&finished.output);
             let report = finished.report.map(|report| report.map_text(&mut |text| scrub(text)));
-            let BoundedOutput { shown, stored } = bound(&call.call, text, limit);
+            let BoundedOutput { shown, stored } = bound_output(&call.call, text, limit);
             let body = EventBody::ToolResult {
                 call: call.call,
                 tool: call.tool,
@@ -254,9 +270,9 @@ impl Turn {
                 milliseconds: finished.milliseconds,
             };
             options.outputs.extend(stored);
-            drafts.push(Draft::without_step(speaker, body));
+            drafts.push(EventDraft::without_step(speaker, body));
         }
-        self.recorder.record_with(drafts, options).await.map_err(Stop::from)
+        self.recorder.record_with(drafts, options).await.map_err(TurnStop::from)
     }
 }
 
@@ -266,7 +282,7 @@ fn resolve_tool<'a>(
     agent: &Agent,
     call: &'a PendingCall,
 ) -> Option<(Arc<RegisteredTool>, Cow<'a, str>)> {
-    let called = agent.tool(&call.tool)?;
+    let called = agent.find_tool(&call.tool)?;
     Some(match called.resolve_alias(&call.arguments) {
         Some((real, arguments)) => (real, Cow::Owned(arguments)),
         None => (Arc::clone(called), Cow::Borrowed(&call.arguments)),

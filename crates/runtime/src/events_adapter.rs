@@ -57,16 +57,16 @@ impl EventsAdapter {
                     tokens: 0,
                 });
             } else if let Some(turn) = turns.last_mut() {
-                self.add(turn, event);
+                self.add_event(turn, event);
             }
         }
         for turn in &mut turns {
-            turn.count();
+            turn.count_tokens();
         }
         turns
     }
 
-    fn add(&self, turn: &mut PastTurn, event: &Event) {
+    fn add_event(&self, turn: &mut PastTurn, event: &Event) {
         match &event.body {
             EventBody::Message { text, answer: true } => {
                 turn.answer = Some((self.author(event).to_owned(), text.clone()));
@@ -98,7 +98,7 @@ impl EventsAdapter {
 }
 
 impl PastTurn {
-    fn count(&mut self) {
+    fn count_tokens(&mut self) {
         let delegations = self.delegations.iter();
         let handed: u64 = delegations.map(|d| estimate_tokens(&d.arguments) + 20).sum();
         let answer = self.answer.as_ref().map_or(0, |(_, text)| estimate_tokens(text));
@@ -106,7 +106,7 @@ impl PastTurn {
     }
 
     /// Returns the turn as `agent` sees it. Only the root sees transfers, because it makes them.
-    pub(crate) fn messages(&self, agent: &AgentName, is_root: bool) -> Vec<Message> {
+    pub(crate) fn messages_for(&self, agent: &AgentName, is_root: bool) -> Vec<Message> {
         let mut messages = vec![Message::user(replace_empty(&self.user))];
         if is_root && !self.delegations.is_empty() {
             let calls = self.delegations.iter().map(|delegation| AnsweredCall {
@@ -146,7 +146,7 @@ fn with_images(text: &str, images: usize) -> String {
 /// Returns the newest turns that fit into `tokens`. If some must go, up to a quarter more goes than
 /// necessary, so that the beginning stays the same for several turns: providers cache a
 /// conversation from there.
-pub(crate) fn newest_within(turns: &[PastTurn], tokens: u64) -> &[PastTurn] {
+pub(crate) fn newest_turns_within(turns: &[PastTurn], tokens: u64) -> &[PastTurn] {
     let all: u64 = turns.iter().map(|turn| turn.tokens).sum();
     let step = (tokens / 4).max(1);
     let surplus = all.saturating_sub(tokens).div_ceil(step) * step;
@@ -166,7 +166,7 @@ fn replace_empty(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use lango_protocol::{EventId, ORCHESTRATOR, Origin, SINGLE_AGENT, Timestamp, TurnId};
+    use lango_protocol::{EventId, MessageOrigin, ORCHESTRATOR, SINGLE_AGENT, Timestamp, TurnId};
 
     use super::*;
 
@@ -189,7 +189,7 @@ mod tests {
     }
 
     fn asked(text: &str) -> Event {
-        let origin = Origin::Library;
+        let origin = MessageOrigin::Library;
         let (attachment, images) = (None, Vec::new());
         event(
             None,
@@ -233,7 +233,8 @@ mod tests {
         let adapter = EventsAdapter::new(root.clone());
         let events = [asked("a"), said(Some("operator")), asked("b"), said(Some(ORCHESTRATOR))];
         let turns = adapter.past_turns(&events);
-        let messages: Vec<_> = turns.iter().flat_map(|turn| turn.messages(&root, true)).collect();
+        let messages: Vec<_> =
+            turns.iter().flat_map(|turn| turn.messages_for(&root, true)).collect();
         let author = |index: usize| match &messages[index] {
             Message::Assistant { author, .. } => author.clone(),
             other => panic!("{other:?}"),
@@ -247,8 +248,8 @@ mod tests {
         let adapter = EventsAdapter::new(ORCHESTRATOR.parse().unwrap());
         let long = "word ".repeat(100);
         let turns = adapter.past_turns(&[asked(&long), asked("second"), asked("third")]);
-        assert_eq!(newest_within(&turns, 50).len(), 2);
-        assert_eq!(newest_within(&turns, 10_000).len(), 3);
-        assert_eq!(newest_within(&turns, 0).len(), 0);
+        assert_eq!(newest_turns_within(&turns, 50).len(), 2);
+        assert_eq!(newest_turns_within(&turns, 10_000).len(), 3);
+        assert_eq!(newest_turns_within(&turns, 0).len(), 0);
     }
 }

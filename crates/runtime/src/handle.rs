@@ -1,7 +1,7 @@
 //! Gives clients access to a running turn.
 
 use lango_protocol::{Event, Outcome, SessionId, TurnId};
-use lango_store::{Owner, StoreError};
+use lango_store::{LeaseOwner, StoreError};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +17,7 @@ pub enum TurnError {
         /// The session.
         session: SessionId,
         /// The process that holds it.
-        owner: Owner,
+        owner: LeaseOwner,
     },
     /// The turn does not exist or has ended.
     #[error("there is no unfinished turn {0}")]
@@ -67,7 +67,7 @@ impl TurnHandle {
     }
 
     /// Waits for the end and discards the events that were not read.
-    pub async fn outcome(mut self) -> Result<Outcome, TurnError> {
+    pub async fn wait_for_outcome(mut self) -> Result<Outcome, TurnError> {
         while self.events.recv().await.is_some() {}
         match self.task.await {
             Ok(result) => result,

@@ -36,8 +36,8 @@ mod words;
 
 pub use agent::{AgentContext, AgentParts};
 pub use approval::{
-    ApprovalAnswer, ApprovalFuture, ApprovalPolicy, ApprovalRequest, Approver, Case, Effect, Rule,
-    RuleBook, StepPattern, StoredRule, UnattendedApprover, Verdict, decide,
+    ApprovalAnswer, ApprovalFuture, ApprovalPolicy, ApprovalRequest, Approver, Effect, Rule,
+    RuleBook, RuleCase, StepPattern, StoredRule, UnattendedApprover, Verdict, decide_call,
 };
 pub use caller::{OWNER, Teams, outcome_for_clients, owns_session};
 pub use context::{ContextFuture, ContextRequest, ContextSource, collect_context};

@@ -67,7 +67,7 @@ pub(crate) struct LiveTurns {
 
 impl LiveTurns {
     /// Registers a turn, so that it can be followed until the guard is dropped.
-    pub(crate) fn begin(
+    pub(crate) fn register(
         &self,
         turn: TurnId,
         starter: mpsc::Sender<Event>,
@@ -85,7 +85,7 @@ impl LiveTurns {
     }
 
     /// Tells whether the turn is running.
-    pub(crate) fn has(&self, turn: TurnId) -> bool {
+    pub(crate) fn is_running(&self, turn: TurnId) -> bool {
         self.turns.lock().contains_key(&turn)
     }
 
@@ -159,13 +159,13 @@ impl TurnSubscription {
                 self.read_journal().await?;
                 self.missing = false;
             } else {
-                self.missing = self.listen().await;
+                self.missing = self.wait_for_event().await;
             }
         }
     }
 
     /// Waits for a new event. Returns true if the journal has to be read for it.
-    async fn listen(&mut self) -> bool {
+    async fn wait_for_event(&mut self) -> bool {
         let Some(live) = &mut self.live else {
             tokio::time::sleep(POLL_INTERVAL).await;
             self.live = self.live_turns.follow(self.turn);
@@ -195,7 +195,7 @@ impl TurnSubscription {
     }
 
     async fn read_journal(&mut self) -> Result<(), StoreError> {
-        let events = self.journal.turn_events(&self.session, self.turn).await?;
+        let events = self.journal.read_turn_events(&self.session, self.turn).await?;
         self.waiting.extend(events.into_iter().filter(|event| event.seq > self.seen));
         Ok(())
     }

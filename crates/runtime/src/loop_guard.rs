@@ -10,11 +10,11 @@ use lango_protocol::AgentName;
 /// progress query, is not, and is limited by the budget alone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LoopGuard {
-    calls: HashMap<u64, Answers>,
+    calls: HashMap<u64, CallAnswers>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Answers {
+struct CallAnswers {
     result: u64,
     same: u32,
 }
@@ -25,15 +25,17 @@ impl LoopGuard {
     /// Tells whether this call would only return the same result again.
     pub(crate) fn is_repetition(&self, agent: &AgentName, tool: &str, arguments: &str) -> bool {
         self.calls
-            .get(&key(agent.as_str(), tool, arguments))
+            .get(&hash_call(agent.as_str(), tool, arguments))
             .is_some_and(|answers| answers.same >= Self::MAX_SAME_RESULTS)
     }
 
     /// Records a result.
-    pub(crate) fn note(&mut self, agent: &str, tool: &str, arguments: &str, result: &str) {
+    pub(crate) fn record_result(&mut self, agent: &str, tool: &str, arguments: &str, result: &str) {
         let result = hash(result);
-        let answers =
-            self.calls.entry(key(agent, tool, arguments)).or_insert(Answers { result, same: 0 });
+        let answers = self
+            .calls
+            .entry(hash_call(agent, tool, arguments))
+            .or_insert(CallAnswers { result, same: 0 });
         answers.same = if answers.result == result { answers.same + 1 } else { 1 };
         answers.result = result;
     }
@@ -41,7 +43,7 @@ impl LoopGuard {
 
 /// Computes the key of a call. Arguments that differ only in white space or key order are the same
 /// call.
-fn key(agent: &str, tool: &str, arguments: &str) -> u64 {
+fn hash_call(agent: &str, tool: &str, arguments: &str) -> u64 {
     let canonical = serde_json::from_str::<serde_json::Value>(arguments)
         .map_or_else(|_| arguments.to_owned(), |value| value.to_string());
     hash((agent, tool, canonical))
@@ -63,12 +65,12 @@ mod tests {
         let mut guard = LoopGuard::default();
         for expected in [false, false, true, true] {
             assert_eq!(guard.is_repetition(&agent, "fs_stat", r#"{"a":1,"b":2}"#), expected);
-            guard.note("operator", "fs_stat", r#"{ "b": 2, "a": 1 }"#, "same");
+            guard.record_result("operator", "fs_stat", r#"{ "b": 2, "a": 1 }"#, "same");
         }
         assert!(!guard.is_repetition(&agent, "fs_stat", r#"{"a":1}"#));
         for count in 0..5 {
             assert!(!guard.is_repetition(&agent, "exec_status", "{}"));
-            guard.note("operator", "exec_status", "{}", &format!("line {count}"));
+            guard.record_result("operator", "exec_status", "{}", &format!("line {count}"));
         }
     }
 }

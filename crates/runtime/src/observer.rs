@@ -55,7 +55,7 @@ impl ObserverTasks {
     }
 
     /// Starts the observers, one after the other, in the background.
-    pub(crate) fn begin(&self, session: &SessionId, turn: TurnId) {
+    pub(crate) fn start_observers(&self, session: &SessionId, turn: TurnId) {
         if self.observers.is_empty() {
             return;
         }
@@ -76,7 +76,7 @@ impl ObserverTasks {
     }
 
     /// Waits until all observers have finished and returns their failures.
-    pub(crate) async fn settled(&self) -> Vec<String> {
+    pub(crate) async fn wait_until_finished(&self) -> Vec<String> {
         self.tasks.close();
         self.tasks.wait().await;
         self.tasks.reopen();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use lango_orchestration::{AgentTree, Root};
+use lango_orchestration::{AgentTree, RootAgent};
 use lango_protocol::{AgentName, TRANSFER_TOOL};
 use lango_tool::{RegisteredTool, SafetyLevel, ToolDeclaration, write_schema};
 use serde::Serialize;
@@ -12,30 +12,30 @@ use crate::output::OutputRead;
 
 /// Holds the tools that an agent may call and the agents that it may transfer to.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Offer {
+pub(crate) struct AgentOffer {
     pub(crate) tools: Vec<Arc<RegisteredTool>>,
     pub(crate) targets: Vec<AgentName>,
 }
 
-impl Offer {
+impl AgentOffer {
     /// Returns the offered tool with exactly this name.
-    pub(crate) fn tool(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
+    pub(crate) fn find_tool(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 
     /// Returns the offered agent with exactly this name.
-    pub(crate) fn target(&self, name: &str) -> Option<&AgentName> {
+    pub(crate) fn find_target(&self, name: &str) -> Option<&AgentName> {
         self.targets.iter().find(|target| target.as_str() == name)
     }
 
     /// Returns the declarations that the model gets.
     pub(crate) fn declarations(&self) -> Vec<ToolDeclaration> {
         let tools = self.tools.iter().map(|tool| current_declaration(tool));
-        tools.chain(self.transfer()).collect()
+        tools.chain(self.declare_transfer()).collect()
     }
 
     /// Returns the declaration of the transfer tool, with the valid names as an `enum`.
-    fn transfer(&self) -> Option<ToolDeclaration> {
+    fn declare_transfer(&self) -> Option<ToolDeclaration> {
         if self.targets.is_empty() {
             return None;
         }
@@ -83,15 +83,15 @@ pub(crate) fn current_declaration(tool: &RegisteredTool) -> ToolDeclaration {
 /// name.
 pub fn offered_tools(tree: &AgentTree, agent: &str) -> Option<Vec<ToolDeclaration>> {
     let (tools, targets) = match &tree.root {
-        Root::Team(team) if team.name == *agent => {
+        RootAgent::Team(team) if team.name == *agent => {
             let targets = team.sub_agents.iter().map(|sub| sub.name.clone());
             (Vec::new(), targets.collect())
         }
-        Root::Single(single) if single.name == *agent => (single.tools.clone(), Vec::new()),
+        RootAgent::Single(single) if single.name == *agent => (single.tools.clone(), Vec::new()),
         _ => (tree.agent(agent)?.tools().to_vec(), Vec::new()),
     };
     let reads_outputs = !tools.is_empty();
-    let mut declarations = Offer { tools, targets }.declarations();
+    let mut declarations = AgentOffer { tools, targets }.declarations();
     if reads_outputs {
         declarations.push(ToolDeclaration::of::<OutputRead>());
     }

@@ -15,7 +15,7 @@ pub(crate) struct BoundedOutput {
 
 /// Limits an output: its beginning and its end are shown, the full text is stored under the call's
 /// id.
-pub(crate) fn bound(call: &CallId, text: String, limit: usize) -> BoundedOutput {
+pub(crate) fn bound_output(call: &CallId, text: String, limit: usize) -> BoundedOutput {
     if text.len() <= limit {
         return BoundedOutput { shown: text, stored: None };
     }
@@ -51,7 +51,7 @@ pub(crate) struct OutputReadArguments {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct OutputPart {
+pub(crate) struct OutputLines {
     text: String,
     first_line: usize,
     total_lines: usize,
@@ -59,7 +59,7 @@ pub(crate) struct OutputPart {
 
 impl Tool for OutputRead {
     type Arguments = OutputReadArguments;
-    type Output = OutputPart;
+    type Output = OutputLines;
 
     const NAME: &'static str = "output_read";
     const DESCRIPTION: &'static str =
@@ -71,11 +71,11 @@ impl Tool for OutputRead {
         &self,
         arguments: OutputReadArguments,
         context: ToolContext,
-    ) -> Result<OutputPart, ToolError> {
+    ) -> Result<OutputLines, ToolError> {
         let failed = |reason: String| ToolError::Failed(reason);
         let text = self
             .journal
-            .output(&context.session, &arguments.reference)
+            .read_output(&context.session, &arguments.reference)
             .await
             .map_err(|error| failed(error.to_string()))?
             .ok_or_else(|| failed(format!("there is no output {:?}", arguments.reference)))?;
@@ -85,10 +85,10 @@ impl Tool for OutputRead {
             |line: &&str| arguments.pattern.as_deref().is_none_or(|pattern| line.contains(pattern));
         let lines: Vec<&str> =
             text.lines().filter(wanted).skip(first_line - 1).take(limit).collect();
-        Ok(OutputPart { text: lines.join("\n"), first_line, total_lines: text.lines().count() })
+        Ok(OutputLines { text: lines.join("\n"), first_line, total_lines: text.lines().count() })
     }
 
-    fn render(&self, part: &OutputPart) -> String {
+    fn render(&self, part: &OutputLines) -> String {
         format!("{}\n[from line {} of {}]", part.text, part.first_line, part.total_lines)
     }
 
@@ -96,8 +96,8 @@ impl Tool for OutputRead {
         Some("Reading more of an output".to_owned())
     }
 
-    fn report(&self, _: &OutputReadArguments, part: &OutputPart) -> Option<CallReport> {
-        let OutputPart { text, first_line, total_lines } = part;
+    fn report(&self, _: &OutputReadArguments, part: &OutputLines) -> Option<CallReport> {
+        let OutputLines { text, first_line, total_lines } = part;
         if text.trim().is_empty() {
             let summary = format!("There is nothing to show of these {total_lines} lines.");
             return Some(CallReport::new(summary));
@@ -116,7 +116,7 @@ mod tests {
         #[test]
         fn what_is_shown_is_bounded_and_the_whole_is_kept(text in "\\PC{0,400}", limit in 10_usize..200) {
             let call = CallId::generate();
-            let bounded = bound(&call, text.clone(), limit);
+            let bounded = bound_output(&call, text.clone(), limit);
             prop_assert!(bounded.shown.len() <= limit + 150);
             match bounded.stored {
                 None => prop_assert_eq!(bounded.shown, text),

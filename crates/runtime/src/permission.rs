@@ -7,16 +7,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use lango_protocol::{ApprovalDecision, EventBody, Timestamp};
-use lango_store::{Answer, AnswerOutcome, StoreError};
-use lango_text::visible_lines;
+use lango_store::{AnswerOutcome, ApprovalAnswerRow, StoreError};
+use lango_text::make_lines_visible;
 use lango_tool::{PreparedCall, Proposal, RegisteredTool};
 
-use crate::approval::{self, ApprovalAnswer, ApprovalRequest, Case, Rule, Verdict};
-use crate::call_report::Refusal;
+use crate::approval::{self, ApprovalAnswer, ApprovalRequest, Rule, RuleCase, Verdict};
+use crate::call_report::CallRefusal;
 use crate::record::PendingCall;
-use crate::recorder::{Draft, Speaker};
+use crate::recorder::{EventDraft, Speaker};
 use crate::team::Agent;
-use crate::turn::{Stop, Turn};
+use crate::turn::{Turn, TurnStop};
 
 /// Sets how often the journal is read for an answer from another process.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
@@ -26,11 +26,11 @@ pub(crate) enum Permission {
     /// The call may run if its proposal is still the one that was approved.
     Granted(Option<Proposal>),
     /// The call must not run.
-    Withheld(Refusal),
+    Withheld(CallRefusal),
 }
 
 /// Holds the question for a person, and the digest that the answer is bound to.
-struct Question {
+struct PermissionQuestion {
     summary: String,
     digest: String,
     expires_at: Timestamp,
@@ -42,20 +42,20 @@ impl Turn {
     /// Tells whether a call of this tool can run without consulting a person or a rule.
     pub(crate) fn needs_no_permission(&self, agent: &Agent, tool: &RegisteredTool) -> bool {
         !self.shared.settings.approval_policy.needs_decision(tool)
-            && !self.shared.rules.objects_to(tool.name(), &agent.name)
+            && !self.shared.rules.may_object_to(tool.name(), &agent.name)
     }
 
     /// Decides whether a call may run.
-    pub(crate) async fn permission(
+    pub(crate) async fn decide_permission(
         &self,
         agent: &Agent,
         speaker: &Speaker,
         call: &PendingCall,
         tool: &RegisteredTool,
         proposal: Proposal,
-    ) -> Result<Permission, Stop> {
-        let rules = self.shared.rules.current().await?;
-        let case = Case {
+    ) -> Result<Permission, TurnStop> {
+        let rules = self.shared.rules.load_rules().await?;
+        let case = RuleCase {
             tool: tool.name(),
             agent: &agent.name,
             directory: Path::new(&self.shared.workspace),
@@ -63,12 +63,12 @@ impl Turn {
         };
         let policy = self.shared.settings.approval_policy;
         let needs_decision = policy.needs_decision(tool);
-        let verdict = match approval::decide(policy, needs_decision, &rules, &case) {
+        let verdict = match approval::decide_call(policy, needs_decision, &rules, &case) {
             // A rule that denies or questions the name that was called also applies to the tool
             // behind it.
             verdict @ (Verdict::Run { .. } | Verdict::Ask { .. }) if call.tool != tool.name() => {
-                let called = Case { tool: &call.tool, ..case };
-                match approval::decide(policy, false, &rules, &called) {
+                let called = RuleCase { tool: &call.tool, ..case };
+                match approval::decide_call(policy, false, &rules, &called) {
                     Verdict::Run { .. } => verdict,
                     stricter => stricter,
                 }
@@ -87,14 +87,14 @@ impl Turn {
             Verdict::Refuse { because } => {
                 let reason = format!("not allowed by {because}");
                 self.record_decision(speaker, call, ApprovalDecision::Denied, because).await?;
-                return Ok(Permission::Withheld(Refusal::new(reason, "Do not try it again.")));
+                return Ok(Permission::Withheld(CallRefusal::new(reason, "Do not try it again.")));
             }
             Verdict::Ask { .. } => {}
         }
-        let question = Question {
-            digest: approval::digest(&call.tool, &call.arguments, &proposal),
+        let question = PermissionQuestion {
+            digest: approval::approval_digest(&call.tool, &call.arguments, &proposal),
             expires_at: Timestamp::now().plus(self.shared.settings.approval_expiry),
-            always: Rule::always(&case),
+            always: Rule::allowing_exactly(&case),
             summary: proposal.summary.clone(),
         };
         Ok(match self.ask_person(speaker, call, question).await? {
@@ -108,8 +108,8 @@ impl Turn {
         &self,
         speaker: &Speaker,
         call: &PendingCall,
-        question: Question,
-    ) -> Result<Option<Refusal>, Stop> {
+        question: PermissionQuestion,
+    ) -> Result<Option<CallRefusal>, TurnStop> {
         let digest = &question.digest;
         let (denied, approved) = self
             .recorder
@@ -117,18 +117,18 @@ impl Turn {
             .await;
         if denied {
             let reason = "this very call was denied before in this turn";
-            return Ok(Some(Refusal::new(reason, "Do not ask again.")));
+            return Ok(Some(CallRefusal::new(reason, "Do not ask again.")));
         }
         if approved {
             // The process ended between the answer and the call.
             return Ok(None);
         }
-        let answer = match self.shared.journal.approval_answer(&call.call, digest).await? {
+        let answer = match self.shared.journal.find_approval_answer(&call.call, digest).await? {
             // It was given while no process was waiting for it.
             Some(answer) => answer,
             None => self.wait_for_answer(speaker, call, &question).await?,
         };
-        let Answer { decision, always, by } = answer;
+        let ApprovalAnswerRow { decision, always, by } = answer;
         if decision == ApprovalDecision::Approved && always {
             for rule in &question.always {
                 self.shared.rules.add(rule, &by).await?;
@@ -136,7 +136,7 @@ impl Turn {
         }
         self.record_decision(speaker, call, decision, by.clone()).await?;
         Ok((decision == ApprovalDecision::Denied).then(|| {
-            Refusal::new(format!("not approved ({by})"), "Do not try it again; tell the user.")
+            CallRefusal::new(format!("not approved ({by})"), "Do not try it again; tell the user.")
         }))
     }
 
@@ -144,8 +144,8 @@ impl Turn {
         &self,
         speaker: &Speaker,
         call: &PendingCall,
-        question: &Question,
-    ) -> Result<Answer, Stop> {
+        question: &PermissionQuestion,
+    ) -> Result<ApprovalAnswerRow, TurnStop> {
         let requested = EventBody::ApprovalRequested {
             call: call.call.clone(),
             tool: call.tool.clone(),
@@ -154,7 +154,7 @@ impl Turn {
             expires_at: Some(question.expires_at),
             always: question.always.iter().map(ToString::to_string).collect(),
         };
-        self.recorder.record(vec![Draft::without_step(speaker, requested)]).await?;
+        self.recorder.record(vec![EventDraft::without_step(speaker, requested)]).await?;
         let approver_answer = self.shared.approver.ask(ApprovalRequest {
             session: self.recorder.session().clone(),
             call: call.call.clone(),
@@ -164,7 +164,7 @@ impl Turn {
             digest: question.digest.clone(),
             always: question.always.iter().map(ToString::to_string).collect(),
         });
-        let denied = |by: &str| Answer {
+        let denied = |by: &str| ApprovalAnswerRow {
             decision: ApprovalDecision::Denied,
             always: false,
             by: by.to_owned(),
@@ -174,7 +174,7 @@ impl Turn {
             () = self.cancel.cancelled() => denied("the turn was stopped"),
             answer = approver_answer => match answer {
                 ApprovalAnswer::Approved { by, always } => {
-                    Answer { decision: ApprovalDecision::Approved, always, by }
+                    ApprovalAnswerRow { decision: ApprovalDecision::Approved, always, by }
                 }
                 ApprovalAnswer::Denied { by } | ApprovalAnswer::Unavailable { why: by } => denied(&by),
             },
@@ -188,7 +188,7 @@ impl Turn {
         match journal.answer_approval(&call.call, &question.digest, &answer).await? {
             AnswerOutcome::Accepted => Ok(answer),
             AnswerOutcome::TooLate => {
-                let first = journal.approval_answer(&call.call, &question.digest).await?;
+                let first = journal.find_approval_answer(&call.call, &question.digest).await?;
                 Ok(first.unwrap_or_else(|| denied("no answer arrived in time")))
             }
         }
@@ -198,10 +198,12 @@ impl Turn {
         &self,
         call: &PendingCall,
         digest: &str,
-    ) -> Result<Answer, StoreError> {
+    ) -> Result<ApprovalAnswerRow, StoreError> {
         loop {
             tokio::time::sleep(POLL_INTERVAL).await;
-            if let Some(answer) = self.shared.journal.approval_answer(&call.call, digest).await? {
+            if let Some(answer) =
+                self.shared.journal.find_approval_answer(&call.call, digest).await?
+            {
                 return Ok(answer);
             }
         }
@@ -216,19 +218,19 @@ impl Turn {
     ) -> Result<(), StoreError> {
         let call = call.call.clone();
         let resolved = EventBody::ApprovalResolved { call, decision, by };
-        self.recorder.record(vec![Draft::runtime(speaker.branch.as_ref(), resolved)]).await
+        self.recorder.record(vec![EventDraft::of_runtime(speaker.branch.as_ref(), resolved)]).await
     }
 }
 
 /// Returns the effect of a call as the tool describes it, or else as the model wrote it.
-pub(crate) fn proposal_of(prepared: &PreparedCall, call: &PendingCall) -> Proposal {
+pub(crate) fn build_proposal(prepared: &PreparedCall, call: &PendingCall) -> Proposal {
     prepared.propose().unwrap_or_else(|| {
-        Proposal::plain(visible_lines(&call.arguments, &format!("{} ", call.tool)))
+        Proposal::plain(make_lines_visible(&call.arguments, &format!("{} ", call.tool)))
     })
 }
 
 /// Refuses a call whose effect has changed since it was approved.
-pub(crate) fn difference(decided: &Proposal, now: &Proposal) -> Option<Refusal> {
+pub(crate) fn refuse_if_changed(decided: &Proposal, now: &Proposal) -> Option<CallRefusal> {
     if decided == now {
         return None;
     }
@@ -238,5 +240,5 @@ pub(crate) fn difference(decided: &Proposal, now: &Proposal) -> Option<Refusal> 
         .find(|bound| !now.bound.contains(bound))
         .map_or("what it would do", |bound| bound.what.as_str());
     let reason = format!("{changed} has changed since this was decided on");
-    Some(Refusal::new(reason, "Look at it again, then call again."))
+    Some(CallRefusal::new(reason, "Look at it again, then call again."))
 }

@@ -7,7 +7,7 @@ use lango_protocol::{
     AgentName, CallId, Event, EventBody, EventId, Outcome, OutcomeStatus, RUNTIME, SessionId,
     Timestamp, TurnId,
 };
-use lango_store::{Append, Claim, Durability, Journal, StoreError, StoredOutput};
+use lango_store::{Durability, Journal, JournalAppend, SessionClaim, StoreError, StoredOutput};
 use tokio::sync::Mutex;
 
 use crate::live::Listener;
@@ -32,16 +32,16 @@ pub(crate) struct Speaker {
 
 /// Holds an event that has no position in the journal yet.
 #[derive(Debug, Clone)]
-pub(crate) struct Draft {
+pub(crate) struct EventDraft {
     author: String,
     branch: Option<CallId>,
     step: Option<u32>,
     body: EventBody,
 }
 
-impl Draft {
+impl EventDraft {
     /// Creates an event that belongs to one of the agent's model calls.
-    pub(crate) fn of(speaker: &Speaker, step: u32, body: EventBody) -> Self {
+    pub(crate) fn with_step(speaker: &Speaker, step: u32, body: EventBody) -> Self {
         let author = speaker.agent.as_str().to_owned();
         Self { author, branch: speaker.branch.clone(), step: Some(step), body }
     }
@@ -53,12 +53,12 @@ impl Draft {
     }
 
     /// Creates an event of the runtime in a branch.
-    pub(crate) fn runtime(branch: Option<&CallId>, body: EventBody) -> Self {
+    pub(crate) fn of_runtime(branch: Option<&CallId>, body: EventBody) -> Self {
         Self { author: RUNTIME.to_owned(), branch: branch.cloned(), step: None, body }
     }
 
     /// Creates an event of the user.
-    pub(crate) fn user(body: EventBody) -> Self {
+    pub(crate) fn of_user(body: EventBody) -> Self {
         Self { author: lango_protocol::USER.to_owned(), branch: None, step: None, body }
     }
 
@@ -94,13 +94,13 @@ pub(crate) struct WriteOptions {
 }
 
 #[derive(Default)]
-struct State {
+struct RecorderState {
     record: TurnRecord,
     /// The events that later turns may see.
     conversation: Vec<Event>,
 }
 
-impl State {
+impl RecorderState {
     fn apply(&mut self, event: &Event) {
         self.record.apply(event);
         let seen_later = matches!(
@@ -119,11 +119,11 @@ impl State {
 /// Writes one turn.
 pub(crate) struct Recorder {
     journal: Journal,
-    claim: Claim,
+    claim: SessionClaim,
     turn: TurnId,
     /// Held across the append, because parallel branches must not interleave within a batch and
     /// positions must reach the journal in order.
-    state: Mutex<State>,
+    state: Mutex<RecorderState>,
     head: AtomicU64,
     listener: Listener,
 }
@@ -131,13 +131,13 @@ pub(crate) struct Recorder {
 impl Recorder {
     pub(crate) fn new(
         journal: Journal,
-        claim: Claim,
+        claim: SessionClaim,
         turn: TurnId,
         earlier: &[Event],
         listener: Listener,
     ) -> Self {
         let head = AtomicU64::new(claim.head());
-        let mut state = State::default();
+        let mut state = RecorderState::default();
         for event in earlier {
             state.apply(event);
         }
@@ -153,7 +153,7 @@ impl Recorder {
     }
 
     /// Returns the position of the newest event.
-    pub(crate) fn head(&self) -> u64 {
+    pub(crate) fn newest_position(&self) -> u64 {
         self.head.load(Ordering::Acquire)
     }
 
@@ -168,14 +168,14 @@ impl Recorder {
     }
 
     /// Writes all events or none, and notifies the listener.
-    pub(crate) async fn record(&self, drafts: Vec<Draft>) -> Result<(), StoreError> {
+    pub(crate) async fn record(&self, drafts: Vec<EventDraft>) -> Result<(), StoreError> {
         self.record_with(drafts, WriteOptions::default()).await
     }
 
     /// Writes events with options.
     pub(crate) async fn record_with(
         &self,
-        drafts: Vec<Draft>,
+        drafts: Vec<EventDraft>,
         options: WriteOptions,
     ) -> Result<(), StoreError> {
         let mut state = self.state.lock().await;
@@ -193,7 +193,7 @@ impl Recorder {
     /// outcome. Then releases the session.
     pub(crate) async fn record_end(
         &self,
-        drafts: Vec<Draft>,
+        drafts: Vec<EventDraft>,
         status: OutcomeStatus,
     ) -> Result<EndedTurn, StoreError> {
         let mut state = self.state.lock().await;
@@ -205,7 +205,7 @@ impl Recorder {
         for event in &events {
             state.apply(event);
         }
-        state.record.pass_time_to(at);
+        state.record.add_time_until(at);
         let mut last = state.record.close_delegations(&status);
         let outcome = Outcome { status, work: state.record.work() };
         if !answered {
@@ -213,9 +213,9 @@ impl Recorder {
             last.push(EventBody::Message { text, answer: true });
         }
         last.push(EventBody::TurnFinished(outcome.clone()));
-        let seq = self.head() + events.len() as u64;
+        let seq = self.newest_position() + events.len() as u64;
         for (body, seq) in last.into_iter().zip(seq + 1..) {
-            let event = self.event(Draft::runtime(None, body), seq, at);
+            let event = self.build_event(EventDraft::of_runtime(None, body), seq, at);
             state.apply(&event);
             events.push(event);
         }
@@ -223,24 +223,28 @@ impl Recorder {
         self.write(&events, options).await?;
         self.notify(events).await;
         let conversation = std::mem::take(&mut state.conversation);
-        Ok(EndedTurn { outcome, head: self.head(), conversation })
+        Ok(EndedTurn { outcome, head: self.newest_position(), conversation })
     }
 
     /// Gives each draft its position.
-    fn assign_positions(&self, drafts: Vec<Draft>, at: Timestamp) -> Vec<Event> {
-        let positions = self.head() + 1..;
-        drafts.into_iter().zip(positions).map(|(draft, seq)| self.event(draft, seq, at)).collect()
+    fn assign_positions(&self, drafts: Vec<EventDraft>, at: Timestamp) -> Vec<Event> {
+        let positions = self.newest_position() + 1..;
+        drafts
+            .into_iter()
+            .zip(positions)
+            .map(|(draft, seq)| self.build_event(draft, seq, at))
+            .collect()
     }
 
     async fn write(&self, events: &[Event], options: WriteOptions) -> Result<(), StoreError> {
-        let append = Append {
+        let append = JournalAppend {
             events: events.into(),
             outputs: options.outputs,
             durability: options.durability,
             release: options.release,
         };
         self.journal.append(&self.claim, append).await?;
-        self.head.store(self.head() + events.len() as u64, Ordering::Release);
+        self.head.store(self.newest_position() + events.len() as u64, Ordering::Release);
         Ok(())
     }
 
@@ -253,18 +257,18 @@ impl Recorder {
 
     /// Shows a piece of a message without writing it. `answer` says whether the message goes to the
     /// user.
-    pub(crate) async fn show(&self, speaker: &Speaker, step: u32, text: String, answer: bool) {
-        let draft = Draft::of(speaker, step, EventBody::TextDelta { text, answer });
-        let event = self.event(draft, self.head(), Timestamp::now());
+    pub(crate) async fn show_text(&self, speaker: &Speaker, step: u32, text: String, answer: bool) {
+        let draft = EventDraft::with_step(speaker, step, EventBody::TextDelta { text, answer });
+        let event = self.build_event(draft, self.newest_position(), Timestamp::now());
         self.listener.notify(event).await;
     }
 
     /// Renews the lease of the session while nothing is written.
-    pub(crate) async fn renew(&self) -> Result<(), StoreError> {
-        self.journal.renew(&self.claim).await
+    pub(crate) async fn renew_lease(&self) -> Result<(), StoreError> {
+        self.journal.renew_claim(&self.claim).await
     }
 
-    fn event(&self, draft: Draft, seq: u64, at: Timestamp) -> Event {
+    fn build_event(&self, draft: EventDraft, seq: u64, at: Timestamp) -> Event {
         draft.into_event(self.claim.session(), self.turn, seq, at)
     }
 }

@@ -1,7 +1,7 @@
 //! Defines the requests of clients to a runtime.
 
 use lango_model::UserMessage;
-use lango_protocol::{DirectCall, Origin, Sender, SessionId, TurnId};
+use lango_protocol::{DirectCall, MessageOrigin, Sender, SessionId, TurnId};
 
 /// Asks for a turn.
 #[derive(Debug, Clone)]
@@ -13,7 +13,7 @@ pub struct TurnRequest {
     /// The input.
     pub input: TurnInput,
     /// The API through which it arrived.
-    pub origin: Origin,
+    pub origin: MessageOrigin,
     /// The sender, if it was not the user.
     pub sender: Option<Sender>,
 }
@@ -53,7 +53,7 @@ impl From<DirectCall> for TurnInput {
 
 impl TurnRequest {
     /// Creates a request of the user.
-    pub fn new(session: SessionId, input: impl Into<TurnInput>, origin: Origin) -> Self {
+    pub fn new(session: SessionId, input: impl Into<TurnInput>, origin: MessageOrigin) -> Self {
         Self { turn: TurnId::generate(), session, input: input.into(), origin, sender: None }
     }
 }

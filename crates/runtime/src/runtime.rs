@@ -6,13 +6,13 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
-use lango_model::{Image, Model, Options, UserMessage};
+use lango_model::{Image, Model, ReplyOptions, UserMessage};
 use lango_orchestration::AgentTree;
 use lango_protocol::{
     AgentName, DirectCall, Event, EventBody, ImageReference, Outcome, SessionId, Timestamp, TurnId,
     WarningCode,
 };
-use lango_store::{Claim, Journal, StoredOutput};
+use lango_store::{Journal, SessionClaim, StoredOutput};
 use lango_tool::RegisteredTool;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc;
@@ -25,7 +25,7 @@ use crate::live::{Listener, LiveTurns, TurnSubscription};
 use crate::observer::ObserverTasks;
 use crate::output::OutputRead;
 use crate::record::TurnRecord;
-use crate::recorder::{Draft, Recorder, WriteOptions};
+use crate::recorder::{EventDraft, Recorder, WriteOptions};
 use crate::remote::RemoteAgent;
 use crate::request::{TurnInput, TurnRequest};
 use crate::session::{self, SessionCache, Sessions};
@@ -69,17 +69,17 @@ pub struct AgentModel {
     /// The model, or a chain of them.
     pub model: Arc<dyn Model>,
     /// The options of its requests.
-    pub options: Options,
+    pub options: ReplyOptions,
 }
 
 /// Runs turns. Clones share everything.
 #[derive(Clone)]
 pub struct Runtime {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRuntime>,
 }
 
 /// Holds what all turns share.
-pub(crate) struct Shared {
+pub(crate) struct SharedRuntime {
     /// The agents of the next turn. The lock is held only to copy a pointer.
     team: RwLock<Arc<Team>>,
     agent_factory: AgentFactory,
@@ -112,12 +112,12 @@ impl Runtime {
             Arc::new(RegisteredTool::new(OutputRead { journal: parts.journal.clone() }));
         let agent_factory =
             AgentFactory { model: parts.model, agent_models: parts.agent_models, output_read };
-        let team = agent_factory.team(&parts.tree, &parts.remote_agents);
+        let team = agent_factory.create_team(&parts.tree, &parts.remote_agents);
         let mut settings = parts.settings;
         if let Some(rounds) = team.round_limit {
             settings.limits.delegation_rounds = rounds;
         }
-        let shared = Shared {
+        let shared = SharedRuntime {
             adapter: EventsAdapter::new(team.root.name.clone()),
             team: RwLock::new(Arc::new(team)),
             agent_factory,
@@ -143,8 +143,8 @@ impl Runtime {
     }
 
     /// Waits until all observers of the turns so far have finished and returns their failures.
-    pub async fn settled(&self) -> Vec<String> {
-        self.shared.observer_tasks.settled().await
+    pub async fn wait_for_observers(&self) -> Vec<String> {
+        self.shared.observer_tasks.wait_until_finished().await
     }
 
     /// Replaces the agents from the next turn on, because tools or remote agents were added or
@@ -154,7 +154,7 @@ impl Runtime {
         tree: &AgentTree,
         remote_agents: &BTreeMap<AgentName, Arc<dyn RemoteAgent>>,
     ) {
-        let team = Arc::new(self.shared.agent_factory.team(tree, remote_agents));
+        let team = Arc::new(self.shared.agent_factory.create_team(tree, remote_agents));
         *self.shared.team.write() = team;
     }
 
@@ -176,7 +176,7 @@ impl Runtime {
 
     /// Tells whether this runtime runs the turn.
     pub fn is_under_way(&self, turn: TurnId) -> bool {
-        self.shared.live.has(turn)
+        self.shared.live.is_running(turn)
     }
 
     /// Returns the number of turns that it runs.
@@ -190,10 +190,10 @@ impl Runtime {
             return Ok(());
         }
         // Waits for the session like a message does.
-        let _cache = self.shared.sessions.enter(session).await;
-        let claim = self.shared.claim(session, &CancellationToken::new()).await?;
+        let _cache = self.shared.sessions.lock_session(session).await;
+        let claim = self.shared.claim_session(session, &CancellationToken::new()).await?;
         let claim = self.shared.close_unfinished(claim).await?;
-        self.shared.journal.release(claim).await?;
+        self.shared.journal.release_claim(claim).await?;
         Ok(())
     }
 
@@ -201,7 +201,7 @@ impl Runtime {
     pub fn start_turn(&self, request: TurnRequest) -> TurnHandle {
         let turn = request.turn;
         let session = request.session.clone();
-        self.spawn(session, turn, |shared, listener, cancel| async move {
+        self.spawn_turn(session, turn, |shared, listener, cancel| async move {
             shared.run_new(turn, request, listener, cancel).await
         })
     }
@@ -209,19 +209,19 @@ impl Runtime {
     /// Continues a turn that a crash or a kill interrupted.
     pub fn resume_turn(&self, session: SessionId, turn: TurnId) -> TurnHandle {
         let id = session.clone();
-        self.spawn(session, turn, move |shared, listener, cancel| async move {
+        self.spawn_turn(session, turn, move |shared, listener, cancel| async move {
             shared.run_resumed(id, turn, listener, cancel).await
         })
     }
 
-    fn spawn<F, R>(&self, session: SessionId, turn: TurnId, run: F) -> TurnHandle
+    fn spawn_turn<F, R>(&self, session: SessionId, turn: TurnId, run: F) -> TurnHandle
     where
-        F: FnOnce(Arc<Shared>, Listener, CancellationToken) -> R,
+        F: FnOnce(Arc<SharedRuntime>, Listener, CancellationToken) -> R,
         R: Future<Output = Result<Outcome, TurnError>> + Send + 'static,
     {
         let (starter, events) = mpsc::channel(MAX_LISTENER_LAG);
         let cancel = CancellationToken::new();
-        let (listener, live_turn) = self.shared.live.begin(turn, starter, cancel.clone());
+        let (listener, live_turn) = self.shared.live.register(turn, starter, cancel.clone());
         let running = run(Arc::clone(&self.shared), listener, cancel.clone());
         let span = tracing::info_span!("turn", %session, %turn);
         let logged = async move {
@@ -250,7 +250,7 @@ fn log_end(outcome: &Result<Outcome, TurnError>) {
     }
 }
 
-impl Shared {
+impl SharedRuntime {
     /// Returns the agents for a turn that starts now.
     pub(crate) fn team(&self) -> Arc<Team> {
         Arc::clone(&self.team.read())
@@ -263,7 +263,7 @@ impl Shared {
         listener: Listener,
         cancel: CancellationToken,
     ) -> Result<Outcome, TurnError> {
-        let mut cache = self.sessions.enter(&request.session).await;
+        let mut cache = self.sessions.lock_session(&request.session).await;
         self.drop_cache_after_redaction(&mut cache);
         let session = &request.session;
         let scrub = |text: &str| self.scrubber.scrub(text).into_owned();
@@ -275,7 +275,7 @@ impl Shared {
             }
         };
         let (images, stored) = store_images(turn, &message.images);
-        let first_message = Draft::user(EventBody::UserMessage {
+        let first_message = EventDraft::of_user(EventBody::UserMessage {
             text: scrub(&message.text),
             attachment: message.attachment.as_deref().map(scrub),
             images,
@@ -299,7 +299,7 @@ impl Shared {
             let recorder = Recorder::new(self.journal.clone(), claim, turn, &first, listener);
             recorder.notify(first).await;
             let turn = Turn::new(Arc::clone(&self), recorder, turns, Vec::new(), cancel);
-            return self.finish(turn, &mut cache).await;
+            return self.run_and_cache(turn, &mut cache).await;
         }
         let claim = self.close_unfinished(claim).await?;
         self.refresh_cache(&claim, &mut cache).await?;
@@ -308,7 +308,7 @@ impl Shared {
         let options = WriteOptions { outputs: stored, ..WriteOptions::default() };
         recorder.record_with(vec![first_message], options).await?;
         let turn = Turn::new(Arc::clone(&self), recorder, turns, message.images, cancel);
-        self.finish(turn, &mut cache).await
+        self.run_and_cache(turn, &mut cache).await
     }
 
     async fn run_resumed(
@@ -318,13 +318,13 @@ impl Shared {
         listener: Listener,
         cancel: CancellationToken,
     ) -> Result<Outcome, TurnError> {
-        let mut cache = self.sessions.enter(&session).await;
+        let mut cache = self.sessions.lock_session(&session).await;
         self.drop_cache_after_redaction(&mut cache);
-        let claim = self.claim(&session, &cancel).await?;
-        let events = self.journal.turn_events(&session, turn).await?;
+        let claim = self.claim_session(&session, &cancel).await?;
+        let events = self.journal.read_turn_events(&session, turn).await?;
         let record = TurnRecord::from_events(&events);
         if events.is_empty() || record.outcome().is_some() {
-            self.journal.release(claim).await?;
+            self.journal.release_claim(claim).await?;
             return Err(TurnError::NothingToResume(turn));
         }
         self.refresh_cache(&claim, &mut cache).await?;
@@ -333,25 +333,30 @@ impl Shared {
         let recorder = Recorder::new(self.journal.clone(), claim, turn, &events, listener);
         let text = "this turn was interrupted and goes on".to_owned();
         let resumed = EventBody::Warning { code: WarningCode::Resumed, text };
-        recorder.record(vec![Draft::runtime(None, resumed)]).await?;
+        recorder.record(vec![EventDraft::of_runtime(None, resumed)]).await?;
         let turn = Turn::new(Arc::clone(&self), recorder, turns, images, cancel);
         turn.close_interrupted_calls().await?;
-        self.finish(turn, &mut cache).await
+        self.run_and_cache(turn, &mut cache).await
     }
 
     /// Runs the turn and caches the conversation for the next one.
-    async fn finish(&self, turn: Turn, cache: &mut SessionCache) -> Result<Outcome, TurnError> {
+    async fn run_and_cache(
+        &self,
+        turn: Turn,
+        cache: &mut SessionCache,
+    ) -> Result<Outcome, TurnError> {
         let (session, id) = (turn.recorder.session().clone(), turn.recorder.turn());
         let absences = std::mem::take(&mut *self.absences.lock());
         if !absences.is_empty() {
             let warning = |text| EventBody::Warning { code: WarningCode::AgentAbsent, text };
-            let drafts = absences.into_iter().map(|text| Draft::runtime(None, warning(text)));
+            let drafts =
+                absences.into_iter().map(|text| EventDraft::of_runtime(None, warning(text)));
             turn.recorder.record(drafts.collect()).await?;
         }
         let is_direct_call = turn.is_direct_call().await;
         let ended = turn.run().await?;
         if !is_direct_call {
-            self.observer_tasks.begin(&session, id);
+            self.observer_tasks.start_observers(&session, id);
         }
         let mut turns = Vec::clone(&cache.turns);
         turns.extend(self.adapter.past_turns(&ended.conversation));
@@ -371,7 +376,7 @@ impl Shared {
     ) -> Result<Vec<Image>, TurnError> {
         let mut images = Vec::with_capacity(references.len());
         for image in references {
-            let stored = self.journal.output(session, &image.reference).await?;
+            let stored = self.journal.read_output(session, &image.reference).await?;
             let reference = &image.reference;
             let Some(text) = stored else {
                 tracing::warn!(%session, reference, "an image of the turn is not in the journal");
@@ -388,11 +393,11 @@ impl Shared {
         Ok(images)
     }
 
-    async fn claim(
+    async fn claim_session(
         &self,
         session: &SessionId,
         cancel: &CancellationToken,
-    ) -> Result<Claim, TurnError> {
+    ) -> Result<SessionClaim, TurnError> {
         self.claim_with(session, cancel, |_| Vec::new()).await.map(|(claim, _)| claim)
     }
 
@@ -401,9 +406,9 @@ impl Shared {
         session: &SessionId,
         cancel: &CancellationToken,
         first: impl Fn(u64) -> Vec<Event>,
-    ) -> Result<(Claim, Vec<Event>), TurnError> {
+    ) -> Result<(SessionClaim, Vec<Event>), TurnError> {
         let wait = self.settings.claim_wait;
-        session::claim(&self.journal, session, &self.workspace, wait, cancel, first).await
+        session::claim_with_wait(&self.journal, session, &self.workspace, wait, cancel, first).await
     }
 
     /// Drops the cached conversation if text was redacted from the journal since, because redacted
@@ -418,15 +423,15 @@ impl Shared {
     /// Reads the conversation, unless the cache is current.
     async fn refresh_cache(
         &self,
-        claim: &Claim,
+        claim: &SessionClaim,
         cache: &mut SessionCache,
     ) -> Result<(), TurnError> {
         if cache.head == claim.head() {
             return Ok(());
         }
-        let finished = self.journal.finished_turns(claim.session()).await?;
+        let finished = self.journal.count_finished_turns(claim.session()).await?;
         let visible = visible_turns(finished, self.settings.history_turns);
-        let events = self.journal.conversation(claim.session(), visible).await?;
+        let events = self.journal.read_conversation(claim.session(), visible).await?;
         let turns = Arc::new(self.adapter.past_turns(&events));
         let redactions = cache.redactions;
         *cache = SessionCache { head: claim.head(), finished, turns, redactions };
@@ -435,10 +440,13 @@ impl Shared {
 
     /// Ends turns of this session that a crash interrupted and that were not resumed, so that the
     /// journal never has two open turns.
-    async fn close_unfinished(self: &Arc<Self>, mut claim: Claim) -> Result<Claim, TurnError> {
+    async fn close_unfinished(
+        self: &Arc<Self>,
+        mut claim: SessionClaim,
+    ) -> Result<SessionClaim, TurnError> {
         let session = claim.session().clone();
-        for unfinished in self.journal.unfinished_turns(Some(&session)).await? {
-            let events = self.journal.turn_events(&session, unfinished.turn).await?;
+        for unfinished in self.journal.list_unfinished_turns(Some(&session)).await? {
+            let events = self.journal.read_turn_events(&session, unfinished.turn).await?;
             let recorder = Recorder::new(
                 self.journal.clone(),
                 claim,
@@ -452,7 +460,7 @@ impl Shared {
             let turn = Turn::new(Arc::clone(self), recorder, Arc::default(), Vec::new(), cancelled);
             turn.close_all_calls().await?;
             turn.run().await?;
-            claim = self.claim(&session, &CancellationToken::new()).await?;
+            claim = self.claim_session(&session, &CancellationToken::new()).await?;
         }
         Ok(claim)
     }

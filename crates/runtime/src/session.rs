@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use lango_protocol::{Event, SessionId};
-use lango_store::{Claim, ClaimError, Journal};
+use lango_store::{ClaimError, Journal, SessionClaim};
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
@@ -26,7 +26,7 @@ pub(crate) struct SessionCache {
     pub(crate) redactions: u64,
 }
 
-type Slot = tokio::sync::Mutex<SessionCache>;
+type SessionSlot = tokio::sync::Mutex<SessionCache>;
 
 /// Holds the sessions in use.
 ///
@@ -34,27 +34,27 @@ type Slot = tokio::sync::Mutex<SessionCache>;
 /// answered. The outer lock is held for a lookup only.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    slots: Mutex<HashMap<SessionId, Weak<Slot>>>,
+    slots: Mutex<HashMap<SessionId, Weak<SessionSlot>>>,
     /// The most recent sessions stay cached, so that a conversation is not read again for each
     /// message.
-    recent: Mutex<Vec<Arc<Slot>>>,
+    recent: Mutex<Vec<Arc<SessionSlot>>>,
 }
 
 impl Sessions {
     const MAX_RECENT_SESSIONS: usize = 64;
 
     /// Waits until the session is free.
-    pub(crate) async fn enter(&self, session: &SessionId) -> OwnedMutexGuard<SessionCache> {
-        let slot = self.slot(session);
+    pub(crate) async fn lock_session(&self, session: &SessionId) -> OwnedMutexGuard<SessionCache> {
+        let slot = self.find_or_create_slot(session);
         slot.lock_owned().await
     }
 
-    fn slot(&self, session: &SessionId) -> Arc<Slot> {
+    fn find_or_create_slot(&self, session: &SessionId) -> Arc<SessionSlot> {
         let mut slots = self.slots.lock();
         let known = slots.get(session).and_then(Weak::upgrade);
         let slot = known.unwrap_or_else(|| {
             slots.retain(|_, slot| slot.strong_count() > 0);
-            let slot = Arc::new(Slot::default());
+            let slot = Arc::new(SessionSlot::default());
             slots.insert(session.clone(), Arc::downgrade(&slot));
             slot
         });
@@ -74,14 +74,14 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Claims a session in the journal, waiting up to `wait` for another process, or until the user
 /// cancels. `first` creates the events that are written together with the claim, given the position
 /// of the last event.
-pub(crate) async fn claim(
+pub(crate) async fn claim_with_wait(
     journal: &Journal,
     session: &SessionId,
     workspace: &str,
     wait: Duration,
     cancel: &CancellationToken,
     first: impl Fn(u64) -> Vec<Event>,
-) -> Result<(Claim, Vec<Event>), TurnError> {
+) -> Result<(SessionClaim, Vec<Event>), TurnError> {
     let deadline = Instant::now() + wait;
     loop {
         match journal.claim_with(session, workspace, &first).await {

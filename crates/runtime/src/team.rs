@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lango_model::Colleague;
-use lango_orchestration::{AgentTree, Root, SubAgentKind};
+use lango_orchestration::{AgentTree, RootAgent, SubAgentKind};
 use lango_protocol::AgentName;
 use lango_tool::RegisteredTool;
 
@@ -22,7 +22,7 @@ pub(crate) struct Agent {
 
 impl Agent {
     /// Returns its tool with exactly this name.
-    pub(crate) fn tool(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
+    pub(crate) fn find_tool(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 }
@@ -71,7 +71,12 @@ pub(crate) struct AgentFactory {
 }
 
 impl AgentFactory {
-    fn agent(&self, name: &AgentName, prompt: &Arc<str>, tools: &[Arc<RegisteredTool>]) -> Agent {
+    fn create_agent(
+        &self,
+        name: &AgentName,
+        prompt: &Arc<str>,
+        tools: &[Arc<RegisteredTool>],
+    ) -> Agent {
         let mut tools = tools.to_vec();
         // Every agent that has tools can read what was too long to show.
         if !tools.is_empty() {
@@ -82,17 +87,17 @@ impl AgentFactory {
     }
 
     /// Creates the agents of a tree. A remote agent without a connection is left out.
-    pub(crate) fn team(
+    pub(crate) fn create_team(
         &self,
         tree: &AgentTree,
         remote: &BTreeMap<AgentName, Arc<dyn RemoteAgent>>,
     ) -> Team {
         let team = match &tree.root {
-            Root::Single(single) => {
-                let root = self.agent(&single.name, &single.system_prompt, &single.tools);
+            RootAgent::Single(single) => {
+                let root = self.create_agent(&single.name, &single.system_prompt, &single.tools);
                 return Team { root, specialists: Vec::new(), round_limit: None };
             }
-            Root::Team(team) => team,
+            RootAgent::Team(team) => team,
         };
         let specialists = team.sub_agents.iter().filter_map(|sub| {
             let tools = sub.tools().iter().map(|tool| current_declaration(tool));
@@ -103,7 +108,7 @@ impl AgentFactory {
             });
             match &sub.kind {
                 SubAgentKind::Local { tools } => {
-                    let agent = self.agent(&sub.name, &sub.system_prompt, tools);
+                    let agent = self.create_agent(&sub.name, &sub.system_prompt, tools);
                     Some(Specialist::Local { agent, colleague })
                 }
                 SubAgentKind::Remote => {
@@ -113,7 +118,7 @@ impl AgentFactory {
             }
         });
         Team {
-            root: self.agent(&team.name, &team.system_prompt, &[]),
+            root: self.create_agent(&team.name, &team.system_prompt, &[]),
             specialists: specialists.collect(),
             round_limit: Some(team.max_delegation_rounds),
         }
@@ -122,18 +127,18 @@ impl AgentFactory {
 
 impl Team {
     /// Returns a local agent by name.
-    pub(crate) fn agent(&self, name: &AgentName) -> Option<&Agent> {
+    pub(crate) fn find_agent(&self, name: &AgentName) -> Option<&Agent> {
         if self.root.name == *name {
             return Some(&self.root);
         }
-        match self.specialist(name)? {
+        match self.find_specialist(name)? {
             Specialist::Local { agent, .. } => Some(agent),
             Specialist::Remote { .. } => None,
         }
     }
 
     /// Returns a specialist by name.
-    pub(crate) fn specialist(&self, name: &AgentName) -> Option<&Specialist> {
+    pub(crate) fn find_specialist(&self, name: &AgentName) -> Option<&Specialist> {
         self.specialists.iter().find(|specialist| specialist.name() == name)
     }
 }

@@ -24,12 +24,12 @@ pub(crate) fn describe_outcome(outcome: &Outcome) -> String {
         OutcomeStatus::Cancelled => "Stopped.".to_owned(),
     };
     text.push(' ');
-    text.push_str(&work(&outcome.work));
+    text.push_str(&describe_work(&outcome.work));
     text
 }
 
 /// Tells agents that a message was not sent by the user.
-pub(crate) fn sender(sender: &Sender) -> String {
+pub(crate) fn describe_sender(sender: &Sender) -> String {
     let named = sender.message.as_deref().map(|id| format!(", message {id:?}")).unwrap_or_default();
     format!(
         "This message was sent by {} (a program or agent that the user let in{named}), not by the \
@@ -38,7 +38,7 @@ pub(crate) fn sender(sender: &Sender) -> String {
     )
 }
 
-fn work(work: &WorkDone) -> String {
+fn describe_work(work: &WorkDone) -> String {
     let parts = [
         (work.calls_succeeded, "succeeded"),
         (work.calls_failed, "failed"),
@@ -61,7 +61,7 @@ fn work(work: &WorkDone) -> String {
 }
 
 /// Describes how a conversation was shortened to fit its model.
-pub(crate) fn shortened(what: Shortening) -> String {
+pub(crate) fn describe_shortening(what: Shortening) -> String {
     let mut parts = Vec::new();
     if what.messages > 0 {
         parts.push(format!("the {} oldest messages are left out", what.messages));

@@ -11,8 +11,8 @@ use std::path::Path;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
 
-use crate::job::{Job, Network};
-use crate::plan::{Plan, Treatment};
+use crate::job::{Job, NetworkAccess};
+use crate::plan::{PathPlan, PathTreatment};
 
 /// The path of the helper inside; its own path may be hidden.
 pub(crate) const HELPER: &str = "/dev/lango-confine";
@@ -27,16 +27,16 @@ const RUN_NETWORK: [&str; 2] = ["/run/systemd/resolve", "/run/resolvconf"];
 /// Returns the options, in an order in which later mounts cover earlier ones.
 ///
 /// Open files are passed to `pass`, which returns the descriptor number for bubblewrap.
-pub(crate) fn options(
+pub(crate) fn build_options(
     job: &Job,
-    plan: &Plan,
+    plan: &PathPlan,
     helper: &Path,
     pass: &mut dyn FnMut(OwnedFd) -> i32,
 ) -> io::Result<Vec<OsString>> {
-    let mut options = Options::default();
+    let mut options = BubblewrapOptions::default();
     // No cgroup namespace: the helper joins a group outside of it.
     options.add(&["--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]);
-    if job.bounds.network == Network::Off {
+    if job.bounds.network == NetworkAccess::Off {
         options.add(&["--unshare-net"]);
     }
     options.add(&[
@@ -56,13 +56,13 @@ pub(crate) fn options(
     }
     for path in job.bounds.readable.iter().filter(|path| path.starts_with(TEMPORARY)) {
         if is_covered(path, plan) {
-            let file = open(path).map_err(|error| named(path, &error))?;
+            let file = open(path).map_err(|error| name_path_in_error(path, &error))?;
             options.keep("--ro-bind-fd", pass(file), path);
         }
     }
     // It contains the sockets of the machine's services.
     options.add(&["--tmpfs", "/run"]);
-    let names = if job.bounds.network == Network::On { RUN_NETWORK.as_slice() } else { &[] };
+    let names = if job.bounds.network == NetworkAccess::On { RUN_NETWORK.as_slice() } else { &[] };
     for place in RUN.iter().chain(names) {
         options.add(&["--ro-bind-try", place, place]);
     }
@@ -72,22 +72,22 @@ pub(crate) fn options(
             continue;
         }
         match treatment {
-            Treatment::Writable | Treatment::Anchored => match open(path) {
+            PathTreatment::Writable | PathTreatment::Anchored => match open(path) {
                 Ok(file) => options.keep("--bind-fd", pass(file), path),
                 // A path that is gone need not be made writable.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(named(path, &error)),
+                Err(error) => return Err(name_path_in_error(path, &error)),
             },
-            Treatment::Frozen | Treatment::Protected | Treatment::Vacant(_) => {
-                let file = open(path).map_err(|error| named(path, &error))?;
+            PathTreatment::Frozen | PathTreatment::Protected | PathTreatment::Vacant(_) => {
+                let file = open(path).map_err(|error| name_path_in_error(path, &error))?;
                 options.keep("--ro-bind-fd", pass(file), path);
             }
-            Treatment::Hidden if path.is_dir() => {
+            PathTreatment::Hidden if path.is_dir() => {
                 options.add(&["--perms", "0000"]);
                 options.place("--tmpfs", path);
                 options.place("--remount-ro", path);
             }
-            Treatment::Hidden => options.mount("--ro-bind", Path::new("/dev/null"), path),
+            PathTreatment::Hidden => options.mount("--ro-bind", Path::new("/dev/null"), path),
         }
     }
     options.mount("--ro-bind", helper, Path::new(HELPER));
@@ -101,28 +101,28 @@ fn open(path: &Path) -> io::Result<OwnedFd> {
     Ok(openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?)
 }
 
-fn named(path: &Path, error: &io::Error) -> io::Error {
+fn name_path_in_error(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{} changed just now: {error}", path.display()))
 }
 
 /// Tells whether the job has its own directory for temporary files.
-fn has_private_temporary(plan: &Plan) -> bool {
+fn has_private_temporary(plan: &PathPlan) -> bool {
     !plan.paths().any(|(path, _)| Path::new(TEMPORARY).starts_with(path))
 }
 
 /// Tells whether the private temporary directory already covers the path.
-fn is_covered(path: &Path, plan: &Plan) -> bool {
+fn is_covered(path: &Path, plan: &PathPlan) -> bool {
     let lies_in_root = || {
         plan.paths()
-            .any(|(root, treatment)| treatment < Treatment::Protected && path.starts_with(root))
+            .any(|(root, treatment)| treatment < PathTreatment::Protected && path.starts_with(root))
     };
     path.starts_with(TEMPORARY) && has_private_temporary(plan) && !lies_in_root()
 }
 
 #[derive(Default)]
-struct Options(Vec<OsString>);
+struct BubblewrapOptions(Vec<OsString>);
 
-impl Options {
+impl BubblewrapOptions {
     fn add(&mut self, words: &[&str]) {
         self.0.extend(words.iter().map(OsString::from));
     }

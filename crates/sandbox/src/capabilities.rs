@@ -19,7 +19,7 @@ const BUBBLEWRAP: [&str; 4] =
 
 /// A part of the sandbox that a machine may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum SandboxPart {
     /// The program that creates namespaces.
     Bubblewrap,
     /// The kernel's rules for files.
@@ -55,15 +55,15 @@ impl Capabilities {
 
     /// Returns the capabilities without these parts.
     #[must_use]
-    pub fn without(&self, parts: &[Part]) -> Self {
+    pub fn without(&self, parts: &[SandboxPart]) -> Self {
         let mut left = self.clone();
         let reason = || "switched off by sandbox.without".to_owned();
         for part in parts {
             match part {
-                Part::Bubblewrap => left.bubblewrap = Err(reason()),
-                Part::Landlock => left.landlock = Err(reason()),
-                Part::Seccomp => left.seccomp = Err(reason()),
-                Part::Cgroup => left.cgroup = Err(reason()),
+                SandboxPart::Bubblewrap => left.bubblewrap = Err(reason()),
+                SandboxPart::Landlock => left.landlock = Err(reason()),
+                SandboxPart::Seccomp => left.seccomp = Err(reason()),
+                SandboxPart::Cgroup => left.cgroup = Err(reason()),
             }
         }
         left

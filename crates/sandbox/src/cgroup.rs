@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::capabilities::can_open_for_writing;
-use crate::job::Limits;
+use crate::job::JobLimits;
 
 /// Limits how long a group may take to become empty after its processes were killed.
 const GROUP_EMPTY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -40,11 +40,13 @@ impl Hierarchies {
         let read = |path| fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
         let (own, mounts) = (read("/proc/self/cgroup")?, read("/proc/self/mountinfo")?);
         let mut parents = Vec::new();
-        if let Some(found) = unified(&own, &mounts) {
+        if let Some(found) = find_unified_group(&own, &mounts) {
             parents.push(found);
-        } else if let Some(processes) = version_one(&own, &mounts, "pids") {
+        } else if let Some(processes) = find_version_one_group(&own, &mounts, "pids") {
             parents.push((processes, Controller::Processes));
-            parents.extend(version_one(&own, &mounts, "memory").map(|p| (p, Controller::Memory)));
+            parents.extend(
+                find_version_one_group(&own, &mounts, "memory").map(|p| (p, Controller::Memory)),
+            );
         }
         if parents.is_empty() {
             return Err("no control group may be made here. With systemd this gives one: \
@@ -65,11 +67,11 @@ impl Hierarchies {
     }
 
     /// Creates an empty group with these limits.
-    pub(crate) fn make(&self, limits: &Limits) -> io::Result<Group> {
+    pub(crate) fn create_group(&self, limits: &JobLimits) -> io::Result<CgroupGroup> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("lango-{}-{number}", std::process::id());
-        let mut group = Group { directories: Vec::new() };
+        let mut group = CgroupGroup { directories: Vec::new() };
         for (parent, controller) in &self.parents {
             let directory = parent.join(&name);
             fs::create_dir(&directory)?;
@@ -93,9 +95,10 @@ impl Hierarchies {
 }
 
 /// Returns the nearest group of version 2 whose children can have a limit on processes.
-fn unified(own: &str, mounts: &str) -> Option<(PathBuf, Controller)> {
+fn find_unified_group(own: &str, mounts: &str) -> Option<(PathBuf, Controller)> {
     let path = own.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let mount = mounts.lines().filter_map(Mount::parse).find(|mount| mount.kind == "cgroup2")?;
+    let mount =
+        mounts.lines().filter_map(CgroupMount::parse).find(|mount| mount.kind == "cgroup2")?;
     let directory = mount.directory(path)?;
     directory.ancestors().take_while(|directory| directory.starts_with(mount.point)).find_map(
         |directory| {
@@ -108,26 +111,26 @@ fn unified(own: &str, mounts: &str) -> Option<(PathBuf, Controller)> {
     )
 }
 
-fn version_one(own: &str, mounts: &str, controller: &str) -> Option<PathBuf> {
+fn find_version_one_group(own: &str, mounts: &str, controller: &str) -> Option<PathBuf> {
     let path = own.lines().find_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
         controllers.split(',').any(|one| one == controller).then_some(path)
     })?;
-    let mount = mounts.lines().filter_map(Mount::parse).find(|mount| {
+    let mount = mounts.lines().filter_map(CgroupMount::parse).find(|mount| {
         mount.kind == "cgroup" && mount.options.split(',').any(|one| one == controller)
     })?;
     mount.directory(path).filter(|directory| accepts_groups(directory))
 }
 
 /// The relevant fields of a line of `mountinfo`.
-struct Mount<'a> {
+struct CgroupMount<'a> {
     root: &'a str,
     point: &'a str,
     kind: &'a str,
     options: &'a str,
 }
 
-impl<'a> Mount<'a> {
+impl<'a> CgroupMount<'a> {
     fn parse(line: &'a str) -> Option<Self> {
         let (before, after) = line.split_once(" - ")?;
         let mut before = before.split(' ').skip(3);
@@ -169,15 +172,15 @@ fn remove_stale(parent: &Path) {
     }
 }
 
-/// The group of one job. [`Group::remove`] must remove it.
+/// The group of one job. [`CgroupGroup::remove`] must remove it.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct CgroupGroup {
     directories: Vec<PathBuf>,
 }
 
-impl Group {
+impl CgroupGroup {
     /// Opens the files that a process writes to in order to join.
-    pub(crate) fn entrances(&self) -> io::Result<Vec<File>> {
+    pub(crate) fn open_entrances(&self) -> io::Result<Vec<File>> {
         let open =
             |directory: &PathBuf| File::options().write(true).open(directory.join("cgroup.procs"));
         self.directories.iter().map(open).collect()
@@ -214,7 +217,7 @@ mod tests {
     #[test]
     fn a_group_is_found_through_its_mount() {
         let line = "33 32 0:30 /user.slice /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate";
-        let mount = Mount::parse(line).unwrap();
+        let mount = CgroupMount::parse(line).unwrap();
         let found = mount.directory("/user.slice/app.slice/lango.scope");
         assert_eq!(found.unwrap(), Path::new("/sys/fs/cgroup/app.slice/lango.scope"));
         assert_eq!(mount.directory("/system.slice"), None);

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use crate::error::SandboxError;
 use crate::helper::{NO_PROGRAM, READY};
 use crate::launch;
-use crate::residue::Residue;
+use crate::residue::JobResidue;
 
 /// A job that was started. Dropping it ends all its processes.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct ConfinedProcess {
     /// True if the job has a supervisor, which must not be killed before the processes it
     /// supervises.
     pub(crate) is_supervised: bool,
-    pub(crate) residue: Option<Residue>,
+    pub(crate) residue: Option<JobResidue>,
     /// The cleanup, once the job has ended.
     pub(crate) clearing: Option<oneshot::Receiver<()>>,
 }
@@ -72,7 +72,7 @@ impl ConfinedProcess {
             self.clearing = Some(launch::run_in_background(move || residue.clear())?);
         }
         if let Some(clearing) = &mut self.clearing {
-            clearing.await.map_err(|_| launch::launcher_gone())?;
+            clearing.await.map_err(|_| launch::launcher_gone_error())?;
             self.clearing = None;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::level::Requirement;
+use crate::level::LevelRequirement;
 
 /// Describes why a job was not run. It had no effect.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum SandboxError {
     )]
     Unavailable {
         /// The required level.
-        asked: Requirement,
+        asked: LevelRequirement,
         /// The missing part, and the command that helps.
         missing: String,
     },

@@ -7,36 +7,36 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::helper::Rules;
-use crate::plan::{Plan, Treatment};
+use crate::helper::LandlockRules;
+use crate::plan::{PathPlan, PathTreatment};
 
 /// Devices without content or side effects.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// Returns the rules for a job that mounts already confine: a second barrier.
-pub(crate) fn rules_behind_mounts(plan: &Plan) -> Rules {
-    let writable = plan.roots().map(|path| path.as_os_str().to_owned());
-    Rules {
+pub(crate) fn build_rules_behind_mounts(plan: &PathPlan) -> LandlockRules {
+    let writable = plan.writable_paths().map(|path| path.as_os_str().to_owned());
+    LandlockRules {
         readable: vec!["/".into()],
         writable: ["/tmp", "/dev"].map(OsString::from).into_iter().chain(writable).collect(),
     }
 }
 
 /// Returns the rules for a job that nothing else confines.
-pub(crate) fn rules_without_mounts(plan: &Plan, temporary: &Path) -> Rules {
-    let of = |wanted: fn(Treatment) -> bool| -> Vec<PathBuf> {
+pub(crate) fn build_rules_without_mounts(plan: &PathPlan, temporary: &Path) -> LandlockRules {
+    let of = |wanted: fn(PathTreatment) -> bool| -> Vec<PathBuf> {
         let paths = plan.paths().filter(|(_, treatment)| wanted(*treatment));
         paths.map(|(path, _)| path.to_owned()).collect()
     };
-    let hidden = of(|treatment| treatment == Treatment::Hidden);
-    let mut protected = of(|treatment| treatment >= Treatment::Protected);
+    let hidden = of(|treatment| treatment == PathTreatment::Hidden);
+    let mut protected = of(|treatment| treatment >= PathTreatment::Protected);
     // A missing name prevents granting its whole directory, and so does a link.
-    let frozen = of(|treatment| treatment == Treatment::Frozen);
+    let frozen = of(|treatment| treatment == PathTreatment::Frozen);
     protected.extend(frozen.iter().map(|directory| directory.join("\u{1}")));
-    let mut rules = Rules::default();
-    grant(Path::new("/"), &hidden, &mut rules.readable);
-    for root in plan.roots() {
-        grant(root, &protected, &mut rules.writable);
+    let mut rules = LandlockRules::default();
+    grant_path(Path::new("/"), &hidden, &mut rules.readable);
+    for root in plan.writable_paths() {
+        grant_path(root, &protected, &mut rules.writable);
     }
     rules.writable.push(temporary.into());
     rules.writable.extend(DEVICES.map(OsString::from));
@@ -44,7 +44,7 @@ pub(crate) fn rules_without_mounts(plan: &Plan, temporary: &Path) -> Rules {
 }
 
 /// Grants `path`, or the parts of it that do not touch the avoided paths.
-fn grant(path: &Path, avoided: &[PathBuf], granted: &mut Vec<OsString>) {
+fn grant_path(path: &Path, avoided: &[PathBuf], granted: &mut Vec<OsString>) {
     if avoided.iter().any(|avoided| path.starts_with(avoided)) {
         return;
     }
@@ -55,7 +55,7 @@ fn grant(path: &Path, avoided: &[PathBuf], granted: &mut Vec<OsString>) {
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         // The target of a link is granted, or not, at its own path.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
-            grant(&entry.path(), avoided, granted);
+            grant_path(&entry.path(), avoided, granted);
         }
     }
 }

@@ -16,14 +16,14 @@ pub struct Job {
     /// Its whole environment. The sandbox sets `TMPDIR`.
     pub environment: Vec<(OsString, OsString)>,
     /// The access that it has.
-    pub bounds: Bounds,
+    pub bounds: JobBounds,
     /// Its standard input. Standard output and error are always pipes.
     pub stdin: Stdio,
 }
 
 /// The access of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Bounds {
+pub struct JobBounds {
     /// The writable directories and files. Everything else is read-only.
     pub writable: Vec<PathBuf>,
     /// Paths without links that the job must be able to read although they are among temporary
@@ -34,9 +34,9 @@ pub struct Bounds {
     /// Paths that cannot be read either.
     pub hidden: Vec<PathBuf>,
     /// The access to the machine's network.
-    pub network: Network,
+    pub network: NetworkAccess,
     /// The resource limits.
-    pub limits: Limits,
+    pub limits: JobLimits,
 }
 
 /// A path that a job must neither change nor create.
@@ -71,7 +71,7 @@ impl ProtectedPath {
 
 /// The access to the machine's network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Network {
+pub enum NetworkAccess {
     /// Nothing outside of the job can be reached.
     #[default]
     Off,
@@ -81,7 +81,7 @@ pub enum Network {
 
 /// The resource limits of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct JobLimits {
     /// The CPU time of each process.
     pub cpu_seconds: u64,
     /// The memory: of all processes together with a control group, of each one otherwise.
@@ -94,7 +94,7 @@ pub struct Limits {
     pub open_files: u64,
 }
 
-impl Default for Limits {
+impl Default for JobLimits {
     fn default() -> Self {
         Self {
             cpu_seconds: 600,

@@ -11,18 +11,18 @@ use tokio::sync::oneshot;
 
 use crate::error::SandboxError;
 
-type Work = Box<dyn FnOnce() + Send>;
+type LaunchWork = Box<dyn FnOnce() + Send>;
 
 /// Runs `work` on the launcher thread and waits for it. Dropping the future does not stop it.
 pub(crate) async fn run_on_launcher<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, SandboxError> {
     let (sender, receiver) = oneshot::channel();
-    send(Box::new(move || {
+    send_to_launcher(Box::new(move || {
         // If the receiver is gone, the result is dropped, which ends the job.
         let _ = sender.send(work());
     }))?;
-    receiver.await.map_err(|_| launcher_gone())
+    receiver.await.map_err(|_| launcher_gone_error())
 }
 
 /// Runs `work` on a new thread. The receiver reports its end.
@@ -39,20 +39,20 @@ pub(crate) fn run_in_background(
     thread.map(|_| receiver).map_err(SandboxError::setup("clearing"))
 }
 
-fn send(work: Work) -> Result<(), SandboxError> {
-    static THREAD: OnceLock<Result<Sender<Work>, String>> = OnceLock::new();
+fn send_to_launcher(work: LaunchWork) -> Result<(), SandboxError> {
+    static THREAD: OnceLock<Result<Sender<LaunchWork>, String>> = OnceLock::new();
     let sender = THREAD.get_or_init(|| {
-        let (sender, receiver) = channel::<Work>();
+        let (sender, receiver) = channel::<LaunchWork>();
         let run = move || receiver.into_iter().for_each(|work| work());
         let thread = std::thread::Builder::new().name("sandbox".to_owned()).spawn(run);
         thread.map(|_| sender).map_err(|error| error.to_string())
     });
     match sender {
-        Ok(sender) => sender.send(work).map_err(|_| launcher_gone()),
+        Ok(sender) => sender.send(work).map_err(|_| launcher_gone_error()),
         Err(reason) => Err(SandboxError::Setup { step: "thread", reason: reason.clone() }),
     }
 }
 
-pub(crate) fn launcher_gone() -> SandboxError {
+pub(crate) fn launcher_gone_error() -> SandboxError {
     SandboxError::Setup { step: "thread", reason: "the thread of the sandbox is gone".to_owned() }
 }

@@ -7,7 +7,7 @@ use crate::error::SandboxError;
 
 /// The strength of confinement, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum ConfinementLevel {
     /// Own namespaces by bubblewrap; a system call filter and Landlock inside.
     Bubblewrap,
     /// Landlock and a system call filter, among the other processes of the machine.
@@ -16,7 +16,7 @@ pub enum Level {
     None,
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for ConfinementLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Bubblewrap => "bubblewrap",
@@ -28,15 +28,15 @@ impl fmt::Display for Level {
 
 /// The level that the configuration requires.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Requirement {
-    /// The strongest available level, but never [`Level::None`].
+pub enum LevelRequirement {
+    /// The strongest available level, but never [`ConfinementLevel::None`].
     #[default]
     Auto,
     /// Exactly this level.
-    Exactly(Level),
+    Exactly(ConfinementLevel),
 }
 
-impl fmt::Display for Requirement {
+impl fmt::Display for LevelRequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => f.write_str("auto"),
@@ -45,22 +45,22 @@ impl fmt::Display for Requirement {
     }
 }
 
-impl Requirement {
+impl LevelRequirement {
     /// Returns the level on a machine with these capabilities.
     ///
     /// Only an explicit `none` disables confinement: if the required level is not available,
     /// nothing runs.
-    pub fn level(self, capabilities: &Capabilities) -> Result<Level, SandboxError> {
-        let obstacle = |level| obstacle(level, capabilities);
+    pub fn level(self, capabilities: &Capabilities) -> Result<ConfinementLevel, SandboxError> {
+        let obstacle = |level| find_obstacle(level, capabilities);
         let found = match self {
-            Self::Auto => [Level::Bubblewrap, Level::Landlock]
+            Self::Auto => [ConfinementLevel::Bubblewrap, ConfinementLevel::Landlock]
                 .into_iter()
                 .find(|level| obstacle(*level).is_none()),
             Self::Exactly(level) => Some(level).filter(|level| obstacle(*level).is_none()),
         };
         found.ok_or_else(|| {
             let obstacles = match self {
-                Self::Auto => [Level::Bubblewrap, Level::Landlock].map(obstacle).to_vec(),
+                Self::Auto => [ConfinementLevel::Bubblewrap, ConfinementLevel::Landlock].map(obstacle).to_vec(),
                 Self::Exactly(level) => vec![obstacle(level)],
             };
             let mut missing: Vec<String> = Vec::new();
@@ -79,26 +79,26 @@ impl Requirement {
 }
 
 /// Returns why a level is not available, and what to type.
-fn obstacle(level: Level, capabilities: &Capabilities) -> Option<String> {
+fn find_obstacle(level: ConfinementLevel, capabilities: &Capabilities) -> Option<String> {
     let seccomp = capabilities
         .seccomp
         .as_ref()
         .err()
         .map(|reason| format!("The system call filter (seccomp) is missing: {reason}"));
     match level {
-        Level::Bubblewrap => capabilities
+        ConfinementLevel::Bubblewrap => capabilities
             .bubblewrap
             .as_ref()
             .err()
             .map(|reason| format!("bubblewrap is missing: {reason}"))
             .or(seccomp),
-        Level::Landlock => match &capabilities.landlock {
+        ConfinementLevel::Landlock => match &capabilities.landlock {
             Err(reason) => Some(format!("Landlock is missing: {reason}")),
             Ok(abi) if *abi < MIN_LANDLOCK_ABI => Some(format!(
                 "Landlock is too old: ABI {abi}, and {MIN_LANDLOCK_ABI} is needed (Linux 6.2)"
             )),
             Ok(_) => seccomp,
         },
-        Level::None => None,
+        ConfinementLevel::None => None,
     }
 }

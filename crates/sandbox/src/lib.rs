@@ -4,7 +4,7 @@
 //! a [`Job`] and returns a [`ConfinedProcess`]. Whether a job may run at all, and what is kept of
 //! its output, is decided by the caller.
 //!
-//! A binary that starts jobs must call [`helper_requested`] first thing in `main`.
+//! A binary that starts jobs must call [`run_helper_if_requested`] first thing in `main`.
 
 mod bubblewrap;
 mod capabilities;
@@ -23,13 +23,13 @@ mod residue;
 mod sandbox;
 mod vacancy;
 
-pub use capabilities::{Capabilities, MIN_LANDLOCK_ABI, Part};
+pub use capabilities::{Capabilities, MIN_LANDLOCK_ABI, SandboxPart};
 pub use cgroup::Hierarchies;
 pub use confined::ConfinedProcess;
 pub use error::SandboxError;
-pub use helper::{HELPER_ARGUMENT, helper_requested};
-pub use job::{Bounds, Job, Limits, Network, PathKind, ProtectedPath};
-pub use level::{Level, Requirement};
-pub use policy::{MAX_NESTED_DEPTH, MAX_NESTED_ENTRY_COUNT, Policy};
-pub use report::Report;
+pub use helper::{HELPER_ARGUMENT, run_helper_if_requested};
+pub use job::{Job, JobBounds, JobLimits, NetworkAccess, PathKind, ProtectedPath};
+pub use level::{ConfinementLevel, LevelRequirement};
+pub use policy::{MAX_NESTED_DEPTH, MAX_NESTED_ENTRY_COUNT, SandboxPolicy};
+pub use report::SandboxReport;
 pub use sandbox::Sandbox;

@@ -8,12 +8,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::SandboxError;
-use crate::job::{Bounds, Job, PathKind};
+use crate::job::{Job, JobBounds, PathKind};
 use crate::vacancy::{self, Placeholder};
 
 /// The treatment of a path, in ascending strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Treatment {
+pub(crate) enum PathTreatment {
     /// It is writable.
     Writable,
     /// It is writable, but can be neither moved nor removed: something below it is protected.
@@ -30,17 +30,17 @@ pub(crate) enum Treatment {
 
 /// The treatment of each path. All other paths are read-only.
 #[derive(Debug, Default)]
-pub(crate) struct Plan {
-    paths: BTreeMap<PathBuf, Treatment>,
+pub(crate) struct PathPlan {
+    paths: BTreeMap<PathBuf, PathTreatment>,
     /// The writable paths of the job.
     roots: Vec<PathBuf>,
     /// A cache of canonical directories: many paths are in few directories.
     real: HashMap<PathBuf, PathBuf>,
 }
 
-impl Plan {
+impl PathPlan {
     /// Checks every path that the job names.
-    pub(crate) fn make(job: &Job) -> Result<Self, SandboxError> {
+    pub(crate) fn from_job(job: &Job) -> Result<Self, SandboxError> {
         let bounds = &job.bounds;
         let hidden: Vec<PathBuf> =
             bounds.hidden.iter().filter_map(|path| canonicalize_existing(path)).collect();
@@ -53,19 +53,19 @@ impl Plan {
             return Err(SandboxError::HiddenDirectory { directory, hidden });
         }
         let mut plan = Self::default();
-        let roots = roots(bounds)?;
+        let roots = writable_roots(bounds)?;
         for root in &roots {
-            plan.add(root.clone(), Treatment::Writable);
+            plan.add(root.clone(), PathTreatment::Writable);
         }
         for place in &bounds.protected {
-            plan.guard(&roots, &place.path, place.kind);
+            plan.protect_path(&roots, &place.path, place.kind);
         }
         for path in &bounds.hidden {
             // A missing path must not be created either, if it is in a writable directory.
-            plan.guard(&roots, path, PathKind::Directory);
+            plan.protect_path(&roots, path, PathKind::Directory);
         }
         for path in hidden {
-            plan.add(path, Treatment::Hidden);
+            plan.add(path, PathTreatment::Hidden);
         }
         plan.finalize();
         plan.roots = roots;
@@ -73,28 +73,28 @@ impl Plan {
     }
 
     /// Returns the paths, parents before children.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = (&Path, Treatment)> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = (&Path, PathTreatment)> {
         self.paths.iter().map(|(path, treatment)| (path.as_path(), *treatment))
     }
 
     /// Returns the writable paths that are still effective.
-    pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn writable_paths(&self) -> impl Iterator<Item = &Path> {
         let is_kept =
-            |root: &&PathBuf| self.paths.get(*root).is_some_and(|t| *t < Treatment::Protected);
+            |root: &&PathBuf| self.paths.get(*root).is_some_and(|t| *t < PathTreatment::Protected);
         self.roots.iter().filter(is_kept).map(PathBuf::as_path)
     }
 
     /// Creates placeholders at the vacant paths. They must be released after the job.
     ///
     /// If this process cannot write there, a job cannot either, and the path is dropped.
-    pub(crate) fn occupy(&mut self) -> io::Result<Vec<Placeholder>> {
+    pub(crate) fn create_placeholders(&mut self) -> io::Result<Vec<Placeholder>> {
         let mut taken = Vec::new();
         let vacant = self.paths().filter_map(|(path, treatment)| match treatment {
-            Treatment::Vacant(kind) => Some((path.to_owned(), kind)),
+            PathTreatment::Vacant(kind) => Some((path.to_owned(), kind)),
             _ => None,
         });
         for (path, kind) in vacant.collect::<Vec<_>>() {
-            match Placeholder::take(&path, kind)? {
+            match Placeholder::create_or_share(&path, kind)? {
                 Some(placeholder) => taken.push(placeholder),
                 None => match fs::symlink_metadata(&path) {
                     Ok(found) if found.is_symlink() => {
@@ -109,19 +109,19 @@ impl Plan {
         Ok(taken)
     }
 
-    fn add(&mut self, path: PathBuf, treatment: Treatment) {
+    fn add(&mut self, path: PathBuf, treatment: PathTreatment) {
         let known = self.paths.entry(path).or_insert(treatment);
         *known = treatment.max(*known);
     }
 
     /// Protects `path` if it is in a writable directory, and all its parents up to there.
-    fn guard(&mut self, roots: &[PathBuf], path: &Path, kind: PathKind) {
+    fn protect_path(&mut self, roots: &[PathBuf], path: &Path, kind: PathKind) {
         // First the path as written, so that a link on the way is seen; otherwise the canonical
         // one.
         let mut is_inside = false;
         for root in roots {
             if let Ok(below) = path.strip_prefix(root) {
-                self.guard_below(roots, root, below, kind);
+                self.protect_below(roots, root, below, kind);
                 is_inside = true;
             }
         }
@@ -131,7 +131,7 @@ impl Plan {
         let real = self.resolve_parent(path);
         for root in roots {
             if let Ok(below) = real.strip_prefix(root) {
-                self.guard_below(roots, root, below, kind);
+                self.protect_below(roots, root, below, kind);
             }
         }
     }
@@ -150,11 +150,11 @@ impl Plan {
         real.join(name)
     }
 
-    fn guard_below(&mut self, roots: &[PathBuf], root: &Path, below: &Path, kind: PathKind) {
+    fn protect_below(&mut self, roots: &[PathBuf], root: &Path, below: &Path, kind: PathKind) {
         let mut above = root.to_owned();
         let count = below.components().count();
         if count == 0 {
-            self.add(above, Treatment::Protected);
+            self.add(above, PathTreatment::Protected);
             return;
         }
         for (index, component) in below.components().enumerate() {
@@ -163,29 +163,32 @@ impl Plan {
             match fs::symlink_metadata(&place) {
                 Err(_) => {
                     let kind = if is_last { kind } else { PathKind::Directory };
-                    self.add(place, Treatment::Vacant(kind));
+                    self.add(place, PathTreatment::Vacant(kind));
                     return;
                 }
                 Ok(found) if vacancy::is_existing_placeholder(&place, &found) => {
-                    self.add(place, Treatment::Vacant(kind));
+                    self.add(place, PathTreatment::Vacant(kind));
                     return;
                 }
                 Ok(found) if found.is_symlink() => {
                     // A link itself cannot be mounted over, so its directory is kept from changing.
                     let strict = above != root;
-                    self.add(above, if strict { Treatment::Protected } else { Treatment::Frozen });
+                    self.add(
+                        above,
+                        if strict { PathTreatment::Protected } else { PathTreatment::Frozen },
+                    );
                     // A link that leads nowhere has no target to protect.
                     let target = place.canonicalize().unwrap_or_default();
                     if roots.iter().any(|root| target.starts_with(root)) {
-                        self.add(target, Treatment::Protected);
+                        self.add(target, PathTreatment::Protected);
                     }
                     return;
                 }
                 Ok(found) if found.is_dir() && !is_last => {
-                    self.add(place.clone(), Treatment::Anchored);
+                    self.add(place.clone(), PathTreatment::Anchored);
                 }
                 Ok(_) => {
-                    self.add(place, Treatment::Protected);
+                    self.add(place, PathTreatment::Protected);
                     return;
                 }
             }
@@ -196,29 +199,32 @@ impl Plan {
     /// Makes the entries of frozen paths writable, and drops rules that a stricter parent
     /// overrides.
     fn finalize(&mut self) {
-        let frozen = self.paths().filter(|(_, treatment)| *treatment == Treatment::Frozen);
+        let frozen = self.paths().filter(|(_, treatment)| *treatment == PathTreatment::Frozen);
         let frozen: Vec<PathBuf> = frozen.map(|(path, _)| path.to_owned()).collect();
         for directory in frozen {
             for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
                 if entry.file_type().is_ok_and(|kind| kind.is_dir() || kind.is_file()) {
-                    self.add(entry.path(), Treatment::Anchored);
+                    self.add(entry.path(), PathTreatment::Anchored);
                 }
             }
         }
-        let kept = |path: &Path, treatment: Treatment, all: &BTreeMap<PathBuf, Treatment>| {
-            path.ancestors().skip(1).all(|above| match all.get(above) {
-                Some(Treatment::Hidden) => false,
-                Some(Treatment::Protected | Treatment::Vacant(_)) => treatment == Treatment::Hidden,
-                _ => true,
-            })
-        };
+        let kept =
+            |path: &Path, treatment: PathTreatment, all: &BTreeMap<PathBuf, PathTreatment>| {
+                path.ancestors().skip(1).all(|above| match all.get(above) {
+                    Some(PathTreatment::Hidden) => false,
+                    Some(PathTreatment::Protected | PathTreatment::Vacant(_)) => {
+                        treatment == PathTreatment::Hidden
+                    }
+                    _ => true,
+                })
+            };
         let all = self.paths.clone();
         self.paths.retain(|path, treatment| kept(path, *treatment, &all));
     }
 }
 
 /// Returns the writable paths in canonical form.
-fn roots(bounds: &Bounds) -> Result<Vec<PathBuf>, SandboxError> {
+fn writable_roots(bounds: &JobBounds) -> Result<Vec<PathBuf>, SandboxError> {
     let root = |path: &PathBuf| {
         let unusable = |reason: String| SandboxError::Writable { path: path.clone(), reason };
         let real = path.canonicalize().map_err(|error| unusable(error.to_string()))?;

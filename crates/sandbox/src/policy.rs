@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::job::{Bounds, Limits, Network, ProtectedPath};
+use crate::job::{JobBounds, JobLimits, NetworkAccess, ProtectedPath};
 
 /// Directories at the top of a workspace that control what other programs do there.
 const PROTECTED_DIRECTORIES: [&str; 3] = [".git", ".lango", ".agents"];
@@ -94,7 +94,7 @@ pub const MAX_NESTED_ENTRY_COUNT: usize = 2000;
 
 /// The rules for every job.
 #[derive(Debug, Clone, Default)]
-pub struct Policy {
+pub struct SandboxPolicy {
     /// The user's home, with keys, passwords and start-up files.
     pub home: Option<PathBuf>,
     /// Writable paths in addition to the workspace.
@@ -104,17 +104,17 @@ pub struct Policy {
     /// Hidden paths in addition to the usual ones.
     pub hidden: Vec<PathBuf>,
     /// The access to the machine's network.
-    pub network: Network,
+    pub network: NetworkAccess,
     /// The resource limits of a job.
-    pub limits: Limits,
+    pub limits: JobLimits,
 }
 
-impl Policy {
+impl SandboxPolicy {
     /// Returns the bounds of a job in a workspace, given as a canonical path.
     ///
     /// `.git` is also searched in [`MAX_NESTED_DEPTH`] levels of directories below, among the first
     /// [`MAX_NESTED_ENTRY_COUNT`] entries.
-    pub fn bounds(&self, workspace: &Path) -> Bounds {
+    pub fn job_bounds(&self, workspace: &Path) -> JobBounds {
         let home = self.home.as_ref().map(|home| home.canonicalize().unwrap_or(home.clone()));
         let below_home = |names: &[&str]| -> Vec<PathBuf> {
             home.iter().flat_map(|home| names.iter().map(|name| home.join(name))).collect()
@@ -126,7 +126,7 @@ impl Policy {
             protected.extend(directories);
             protected.extend(PROTECTED_FILES.map(|name| ProtectedPath::file(root.join(name))));
         }
-        protected.extend(repositories(workspace).into_iter().map(ProtectedPath::directory));
+        protected.extend(find_repositories(workspace).into_iter().map(ProtectedPath::directory));
         protected.extend(below_home(&START_DIRECTORIES).into_iter().map(ProtectedPath::directory));
         protected.extend(below_home(&START_FILES).into_iter().map(ProtectedPath::file));
         // These are hidden as well; listed here so that the placeholder of a missing one is a file.
@@ -139,7 +139,7 @@ impl Policy {
         hidden.extend(self.hidden.iter().cloned());
         let mut writable = vec![workspace.to_owned()];
         writable.extend(self.writable.iter().cloned());
-        Bounds {
+        JobBounds {
             writable,
             readable: Vec::new(),
             protected,
@@ -151,7 +151,7 @@ impl Policy {
 }
 
 /// Returns the `.git` paths in directories below a workspace, the nearest first, within the limits.
-fn repositories(workspace: &Path) -> Vec<PathBuf> {
+fn find_repositories(workspace: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut level = vec![workspace.to_owned()];
     let mut left = MAX_NESTED_ENTRY_COUNT;

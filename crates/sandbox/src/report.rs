@@ -5,16 +5,16 @@ use std::path::Path;
 
 use crate::cgroup::Hierarchies;
 use crate::error::SandboxError;
-use crate::job::{Limits, Network};
-use crate::level::Level;
-use crate::policy::Policy;
+use crate::job::{JobLimits, NetworkAccess};
+use crate::level::ConfinementLevel;
+use crate::policy::SandboxPolicy;
 use crate::sandbox::Sandbox;
 
 /// The description of the active sandbox.
 #[derive(Debug)]
-pub struct Report {
+pub struct SandboxReport {
     /// The level, or the reason why every command is refused.
-    pub level: Result<Level, SandboxError>,
+    pub level: Result<ConfinementLevel, SandboxError>,
     /// The parts, one per line: available ones and missing ones.
     pub parts: Vec<String>,
     /// True if a missing part would make it stronger.
@@ -23,7 +23,7 @@ pub struct Report {
 
 impl Sandbox {
     /// Describes the active sandbox in full.
-    pub fn report(&self, policy: &Policy) -> Report {
+    pub fn report(&self, policy: &SandboxPolicy) -> SandboxReport {
         let capabilities = self.capabilities();
         let part = |name: &str, found: Result<String, &String>| match found {
             Ok(found) => format!("{name}: {found}"),
@@ -43,38 +43,38 @@ impl Sandbox {
             part("control groups", capabilities.cgroup.as_ref().map(|_| "can be made".to_owned())),
         ];
         let network = match policy.network {
-            Network::Off => "none",
-            Network::On => "that of the machine (sandbox.network)",
+            NetworkAccess::Off => "none",
+            NetworkAccess::On => "that of the machine (sandbox.network)",
         };
         parts.push(format!("network: {network}"));
         // The limits are described without control groups, where there are none.
         let group = capabilities.cgroup.as_ref().ok();
-        parts.push(format!("limits: {}", limits(&policy.limits, group)));
-        if matches!(level, Ok(Level::Landlock)) {
+        parts.push(format!("limits: {}", describe_limits(&policy.limits, group)));
+        if matches!(level, Ok(ConfinementLevel::Landlock)) {
             parts.push(
                 "at this level no new name can be made at the top of the workspace; \
                  bubblewrap allows it: apt install bubblewrap"
                     .to_owned(),
             );
         }
-        let is_weaker_than_it_could_be = !matches!(level, Ok(Level::Bubblewrap))
+        let is_weaker_than_it_could_be = !matches!(level, Ok(ConfinementLevel::Bubblewrap))
             || capabilities.landlock.is_err()
             || capabilities.cgroup.is_err();
-        Report { level, parts, is_weaker_than_it_could_be }
+        SandboxReport { level, parts, is_weaker_than_it_could_be }
     }
 
     /// Describes the active sandbox in one line, for a user who decides about a command.
-    pub fn sentence(&self, policy: &Policy, workspace: &Path) -> String {
+    pub fn describe_in_one_line(&self, policy: &SandboxPolicy, workspace: &Path) -> String {
         let level = match self.level() {
             Err(error) => return format!("will be refused: {error}"),
-            Ok(Level::None) => {
+            Ok(ConfinementLevel::None) => {
                 return "NOT confined: it has all your rights (sandbox.level is none)".to_owned();
             }
             Ok(level) => level,
         };
         let network = match policy.network {
-            Network::Off => "no network",
-            Network::On => "with network",
+            NetworkAccess::Off => "no network",
+            NetworkAccess::On => "with network",
         };
         let places: Vec<String> = std::iter::once(workspace)
             .chain(policy.writable.iter().map(std::path::PathBuf::as_path))
@@ -84,7 +84,7 @@ impl Sandbox {
     }
 }
 
-fn limits(limits: &Limits, group: Option<&Hierarchies>) -> String {
+fn describe_limits(limits: &JobLimits, group: Option<&Hierarchies>) -> String {
     let together = |is_together: bool| if is_together { "together" } else { "each" };
     let processes = match group {
         Some(_) => "",
@@ -104,28 +104,28 @@ fn limits(limits: &Limits, group: Option<&Hierarchies>) -> String {
 }
 
 /// Texts of commands that were refused something, with the likely cause.
-const REFUSAL_TEXTS: [(&str, Cause); 17] = [
-    ("read-only file system", Cause::Files),
-    ("permission denied", Cause::Files),
-    ("operation not permitted", Cause::Files),
-    ("invalid cross-device link", Cause::Files),
-    ("device or resource busy", Cause::Files),
-    ("network is unreachable", Cause::Network),
-    ("could not resolve", Cause::Network),
-    ("couldn't resolve", Cause::Network),
-    ("name resolution", Cause::Network),
-    ("name or service not known", Cause::Network),
-    ("no route to host", Cause::Network),
-    ("getaddrinfo", Cause::Network),
-    ("cannot fork", Cause::Limits),
-    ("resource temporarily unavailable", Cause::Limits),
-    ("cannot allocate memory", Cause::Limits),
-    ("out of memory", Cause::Limits),
-    ("file size limit exceeded", Cause::Limits),
+const REFUSAL_TEXTS: [(&str, FailureCause); 17] = [
+    ("read-only file system", FailureCause::Files),
+    ("permission denied", FailureCause::Files),
+    ("operation not permitted", FailureCause::Files),
+    ("invalid cross-device link", FailureCause::Files),
+    ("device or resource busy", FailureCause::Files),
+    ("network is unreachable", FailureCause::Network),
+    ("could not resolve", FailureCause::Network),
+    ("couldn't resolve", FailureCause::Network),
+    ("name resolution", FailureCause::Network),
+    ("name or service not known", FailureCause::Network),
+    ("no route to host", FailureCause::Network),
+    ("getaddrinfo", FailureCause::Network),
+    ("cannot fork", FailureCause::Limits),
+    ("resource temporarily unavailable", FailureCause::Limits),
+    ("cannot allocate memory", FailureCause::Limits),
+    ("out of memory", FailureCause::Limits),
+    ("file size limit exceeded", FailureCause::Limits),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cause {
+enum FailureCause {
     Files,
     Network,
     Limits,
@@ -133,22 +133,25 @@ enum Cause {
 
 impl Sandbox {
     /// Returns a note for a command that failed with these errors, if the sandbox may be the cause.
-    pub fn note(&self, policy: &Policy, errors: &str) -> Option<&'static str> {
+    pub fn note(&self, policy: &SandboxPolicy, errors: &str) -> Option<&'static str> {
         // Without a level no command ran, so none failed because of it.
-        let level = self.level().ok().filter(|level| *level != Level::None)?;
+        let level = self.level().ok().filter(|level| *level != ConfinementLevel::None)?;
         let errors = errors.to_lowercase();
         let (_, cause) = REFUSAL_TEXTS.iter().find(|(words, cause)| {
-            errors.contains(words) && !(*cause == Cause::Network && policy.network == Network::On)
+            errors.contains(words)
+                && !(*cause == FailureCause::Network && policy.network == NetworkAccess::On)
         })?;
         Some(match (cause, level) {
-            (Cause::Network, _) => "the sandbox has no network",
-            (Cause::Limits, _) => "the sandbox limits processes, memory and the size of files",
-            (Cause::Files, Level::Landlock) => {
+            (FailureCause::Network, _) => "the sandbox has no network",
+            (FailureCause::Limits, _) => {
+                "the sandbox limits processes, memory and the size of files"
+            }
+            (FailureCause::Files, ConfinementLevel::Landlock) => {
                 "the sandbox lets commands write only to what already exists in the workspace and \
                  below its directories, to $TMPDIR, never to .git and the like; fs_write can make \
                  a new file at the top; there is no network unless granted"
             }
-            (Cause::Files, _) => {
+            (FailureCause::Files, _) => {
                 "the sandbox lets commands write only to the workspace and $TMPDIR, never to .git \
                  and the like, and has no network unless granted"
             }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::cgroup::Group;
+use crate::cgroup::CgroupGroup;
 use crate::vacancy::Placeholder;
 
 /// Limits how long the first process may take to end after it was asked to.
@@ -17,22 +17,22 @@ const PROCESS_END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The leftovers of a job. Cleaning them up blocks.
 #[derive(Debug, Default)]
-pub(crate) struct Residue {
+pub(crate) struct JobResidue {
     /// The process that was started.
     pub(crate) first: Option<OwnedFd>,
     /// The file in which bubblewrap reports the id of the first process inside.
     pub(crate) information: Option<fs::File>,
-    pub(crate) group: Option<Group>,
+    pub(crate) group: Option<CgroupGroup>,
     pub(crate) placeholders: Vec<Placeholder>,
     pub(crate) temporary: Option<PathBuf>,
 }
 
-impl Residue {
+impl JobResidue {
     /// Waits until all processes are gone, and removes the rest.
     ///
     /// A placeholder that is removed while a process still runs would uncover its path.
     pub(crate) fn clear(mut self) {
-        let inside = self.inside();
+        let inside = self.find_first_process();
         if let Some(first) = self.first.as_ref().filter(|first| !has_ended(first)) {
             // This fails if the process is gone, as intended.
             let _ = pidfd_send_signal(first, Signal::KILL);
@@ -55,7 +55,7 @@ impl Residue {
     }
 
     /// Returns the first process inside, whose end ends all others.
-    fn inside(&mut self) -> Option<OwnedFd> {
+    fn find_first_process(&mut self) -> Option<OwnedFd> {
         let mut text = [0; 256];
         let length = self.information.take()?.read(&mut text).ok()?;
         let text = String::from_utf8_lossy(&text[..length]).into_owned();

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -18,16 +18,16 @@ use tokio::process::Command;
 use tokio::runtime::Handle;
 
 use crate::bubblewrap;
-use crate::capabilities::{Capabilities, Part};
+use crate::capabilities::{Capabilities, SandboxPart};
 use crate::confined::ConfinedProcess;
 use crate::error::SandboxError;
 use crate::grants;
-use crate::helper::{Filter, HELPER_ARGUMENT, Order, limits_for};
-use crate::job::{Job, Network};
+use crate::helper::{FilterSettings, HELPER_ARGUMENT, HelperOrder, choose_limits};
+use crate::job::{Job, NetworkAccess};
 use crate::launch;
-use crate::level::{Level, Requirement};
-use crate::plan::Plan;
-use crate::residue::Residue;
+use crate::level::{ConfinementLevel, LevelRequirement};
+use crate::plan::PathPlan;
+use crate::residue::JobResidue;
 
 /// The socket families of the Internet, and the one that queries the kernel about it.
 const INTERNET: [libc::c_int; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
@@ -36,9 +36,9 @@ const INTERNET: [libc::c_int; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETL
 #[derive(Debug, Clone, Default)]
 pub struct Sandbox {
     /// The level that the configuration requires.
-    pub requirement: Requirement,
+    pub requirement: LevelRequirement,
     /// Parts of the machine that are treated as missing.
-    pub without: Vec<Part>,
+    pub without: Vec<SandboxPart>,
     /// The helper program; this program if none is set.
     pub helper: Option<PathBuf>,
 }
@@ -56,7 +56,7 @@ impl Sandbox {
     }
 
     /// Returns the level of the jobs.
-    pub fn level(&self) -> Result<Level, SandboxError> {
+    pub fn level(&self) -> Result<ConfinementLevel, SandboxError> {
         self.requirement.level(&self.capabilities())
     }
 
@@ -65,18 +65,18 @@ impl Sandbox {
         let (sandbox, runtime) = (self.clone(), Handle::current());
         launch::run_on_launcher(move || {
             let _entered = runtime.enter();
-            sandbox.start(job)
+            sandbox.start_job(job)
         })
         .await?
     }
 
-    fn start(&self, mut job: Job) -> Result<ConfinedProcess, SandboxError> {
+    fn start_job(&self, mut job: Job) -> Result<ConfinedProcess, SandboxError> {
         let capabilities = self.capabilities();
         let level = self.requirement.level(&capabilities)?;
-        let mut plan = Plan::make(&job)?;
+        let mut plan = PathPlan::from_job(&job)?;
         // Dropped without a cleanup if a later step fails; then the group is empty, and
         // placeholders are recognized the next time.
-        let mut residue = Residue::default();
+        let mut residue = JobResidue::default();
         let started = self.start_planned(level, &capabilities, &mut plan, &mut residue, &mut job);
         match started {
             Ok(mut confined) => {
@@ -92,86 +92,71 @@ impl Sandbox {
 
     fn start_planned(
         &self,
-        level: Level,
+        level: ConfinementLevel,
         capabilities: &Capabilities,
-        plan: &mut Plan,
-        residue: &mut Residue,
+        plan: &mut PathPlan,
+        residue: &mut JobResidue,
         job: &mut Job,
     ) -> Result<ConfinedProcess, SandboxError> {
         let helper = self.helper_path()?;
-        let temporary = temporary(level, residue)?;
+        let temporary = create_temporary_directory(level, residue)?;
         // Without control groups the limits hold for each process; the report says so.
         let hierarchies = capabilities.cgroup.as_ref().ok();
         let mut passed = PassedDescriptors::default();
         let mut groups = Vec::new();
         if let Some(hierarchies) = hierarchies {
             let making = || SandboxError::setup("control group");
-            let group =
-                residue.group.insert(hierarchies.make(&job.bounds.limits).map_err(making())?);
-            let entrances = group.entrances().map_err(making())?;
+            let group = residue
+                .group
+                .insert(hierarchies.create_group(&job.bounds.limits).map_err(making())?);
+            let entrances = group.open_entrances().map_err(making())?;
             groups.extend(entrances.into_iter().map(|entrance| passed.add(entrance.into())));
         }
-        let (report, report_inside) = pipe(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        let (report, report_inside) = create_pipe(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         let report_inside = passed.add(report_inside);
         let (lifeline, lifeline_inside) = match level {
-            Level::Bubblewrap => (None, None),
-            Level::Landlock | Level::None => {
-                let (inside, outside) = pipe(PipeFlags::CLOEXEC)?;
+            ConfinementLevel::Bubblewrap => (None, None),
+            ConfinementLevel::Landlock | ConfinementLevel::None => {
+                let (inside, outside) = create_pipe(PipeFlags::CLOEXEC)?;
                 (Some(outside), Some(passed.add(inside)))
             }
         };
         let has_landlock = capabilities.landlock.is_ok();
         let rules = match level {
-            Level::Bubblewrap => has_landlock.then(|| grants::rules_behind_mounts(plan)),
-            Level::Landlock => Some(grants::rules_without_mounts(plan, &temporary)),
-            Level::None => None,
+            ConfinementLevel::Bubblewrap => {
+                has_landlock.then(|| grants::build_rules_behind_mounts(plan))
+            }
+            ConfinementLevel::Landlock => {
+                Some(grants::build_rules_without_mounts(plan, &temporary))
+            }
+            ConfinementLevel::None => None,
         };
         let mut environment = std::mem::take(&mut job.environment);
         environment.retain(|(name, _)| name != "TMPDIR");
         environment.push(("TMPDIR".into(), temporary.clone().into()));
-        let order = Order {
+        let order = HelperOrder {
             program: job.program.clone(),
             arguments: std::mem::take(&mut job.arguments),
             environment,
             directory: job.directory.clone().into(),
-            limits: limits_for(&job.bounds.limits, level, hierarchies),
+            limits: choose_limits(&job.bounds.limits, level, hierarchies),
             rules,
-            filter: filter(level, job.bounds.network),
+            filter: choose_filter(level, job.bounds.network),
             groups,
             report: report_inside,
             lifeline: lifeline_inside,
         };
         let order = serde_json::to_vec(&order)
             .map_err(|error| SandboxError::Setup { step: "order", reason: error.to_string() })?;
-        let order = passed.add(memory("lango-order", &order)?).to_string();
+        let order = passed.add(create_memory_file("lango-order", &order)?).to_string();
         let mut command = match level {
-            Level::Bubblewrap => {
-                residue.placeholders =
-                    plan.occupy().map_err(SandboxError::setup("protected names"))?;
-                let program = capabilities
-                    .bubblewrap
-                    .clone()
-                    .map_err(|reason| SandboxError::Setup { step: "bubblewrap", reason })?;
-                let options = bubblewrap::options(job, plan, &helper, &mut |file| passed.add(file))
-                    .map_err(SandboxError::setup("places"))?;
-                let options =
-                    passed.add(memory("lango-sandbox", &separated(&options))?).to_string();
-                let (information, information_inside) =
-                    pipe(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-                residue.information = Some(information.into());
-                let information = passed.add(information_inside).to_string();
-                let mut command = Command::new(program);
-                command.args([
-                    "--info-fd",
-                    &information,
-                    "--args",
-                    &options,
-                    "--",
-                    bubblewrap::HELPER,
-                ]);
-                command
+            ConfinementLevel::Bubblewrap => {
+                let program = capabilities.bubblewrap.clone();
+                let program =
+                    program.map_err(|reason| SandboxError::Setup { step: "bubblewrap", reason })?;
+                build_bubblewrap_command(&program, job, plan, &helper, residue, &mut passed)?
             }
-            Level::Landlock | Level::None => Command::new(&helper),
+            ConfinementLevel::Landlock | ConfinementLevel::None => Command::new(&helper),
         };
         command
             .args([HELPER_ARGUMENT, &order])
@@ -197,7 +182,7 @@ impl Sandbox {
             report: report.into(),
             report_bytes: Vec::new(),
             lifeline,
-            is_supervised: level != Level::Bubblewrap,
+            is_supervised: level != ConfinementLevel::Bubblewrap,
             residue: None,
             clearing: None,
         })
@@ -211,9 +196,36 @@ impl Sandbox {
     }
 }
 
+/// Builds the command that runs the helper in bubblewrap. What must be removed afterwards goes to
+/// `residue`.
+fn build_bubblewrap_command(
+    program: &Path,
+    job: &Job,
+    plan: &mut PathPlan,
+    helper: &Path,
+    residue: &mut JobResidue,
+    passed: &mut PassedDescriptors,
+) -> Result<Command, SandboxError> {
+    residue.placeholders =
+        plan.create_placeholders().map_err(SandboxError::setup("protected names"))?;
+    let options = bubblewrap::build_options(job, plan, helper, &mut |file| passed.add(file))
+        .map_err(SandboxError::setup("places"))?;
+    let options = create_memory_file("lango-sandbox", &encode_options(&options))?;
+    let options = passed.add(options).to_string();
+    let (information, information_inside) = create_pipe(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    residue.information = Some(information.into());
+    let information = passed.add(information_inside).to_string();
+    let mut command = Command::new(program);
+    command.args(["--info-fd", &information, "--args", &options, "--", bubblewrap::HELPER]);
+    Ok(command)
+}
+
 /// Returns the job's own directory for temporary files.
-fn temporary(level: Level, residue: &mut Residue) -> Result<PathBuf, SandboxError> {
-    if level == Level::Bubblewrap {
+fn create_temporary_directory(
+    level: ConfinementLevel,
+    residue: &mut JobResidue,
+) -> Result<PathBuf, SandboxError> {
+    if level == ConfinementLevel::Bubblewrap {
         return Ok(PathBuf::from(bubblewrap::TEMPORARY));
     }
     let making = || SandboxError::setup("temporary directory");
@@ -235,24 +247,24 @@ fn temporary(level: Level, residue: &mut Residue) -> Result<PathBuf, SandboxErro
     })
 }
 
-fn filter(level: Level, network: Network) -> Option<Filter> {
+fn choose_filter(level: ConfinementLevel, network: NetworkAccess) -> Option<FilterSettings> {
     let families: &[&[libc::c_int]] = match (level, network) {
         // Inside, only processes of the same job can be reached.
-        (Level::Bubblewrap, _) => &[&INTERNET, &[libc::AF_UNIX]],
-        (Level::Landlock, Network::On) => &[&INTERNET],
-        (Level::Landlock, Network::Off) => &[],
-        (Level::None, _) => return None,
+        (ConfinementLevel::Bubblewrap, _) => &[&INTERNET, &[libc::AF_UNIX]],
+        (ConfinementLevel::Landlock, NetworkAccess::On) => &[&INTERNET],
+        (ConfinementLevel::Landlock, NetworkAccess::Off) => &[],
+        (ConfinementLevel::None, _) => return None,
     };
     let families = families.concat().into_iter().map(libc::c_int::unsigned_abs).collect();
-    Some(Filter { families, shares_processes: level != Level::Bubblewrap })
+    Some(FilterSettings { families, shares_processes: level != ConfinementLevel::Bubblewrap })
 }
 
-fn pipe(flags: PipeFlags) -> Result<(OwnedFd, OwnedFd), SandboxError> {
+fn create_pipe(flags: PipeFlags) -> Result<(OwnedFd, OwnedFd), SandboxError> {
     pipe_with(flags).map_err(SandboxError::setup_errno("pipe"))
 }
 
 /// Creates a file that is not in the file system.
-fn memory(name: &str, content: &[u8]) -> Result<OwnedFd, SandboxError> {
+fn create_memory_file(name: &str, content: &[u8]) -> Result<OwnedFd, SandboxError> {
     let file = memfd_create(name, MemfdFlags::CLOEXEC)
         .map_err(SandboxError::setup_errno("memory file"))?;
     let mut file = File::from(file);
@@ -263,7 +275,7 @@ fn memory(name: &str, content: &[u8]) -> Result<OwnedFd, SandboxError> {
 }
 
 /// Encodes options as bubblewrap reads them from a file.
-fn separated(options: &[OsString]) -> Vec<u8> {
+fn encode_options(options: &[OsString]) -> Vec<u8> {
     let options: Vec<&[u8]> = options.iter().map(|option| option.as_bytes()).collect();
     let mut text = options.join(&0);
     text.push(0);

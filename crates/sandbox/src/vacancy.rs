@@ -33,9 +33,9 @@ impl Placeholder {
     ///
     /// Returns none if something real was created there meanwhile, or if the path is not writable
     /// for this process and so not for the job either.
-    pub(crate) fn take(path: &Path, kind: PathKind) -> io::Result<Option<Self>> {
+    pub(crate) fn create_or_share(path: &Path, kind: PathKind) -> io::Result<Option<Self>> {
         for _ in 0..MAX_TAKE_ATTEMPTS {
-            match make(path, kind) {
+            match create_placeholder(path, kind) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) if is_not_writable(&error) => return Ok(None),
@@ -94,7 +94,7 @@ pub(crate) fn is_existing_placeholder(path: &Path, found: &fs::Metadata) -> bool
     open(path, flags, Mode::empty()).is_ok_and(|file| is_placeholder(path, &File::from(file)))
 }
 
-fn make(path: &Path, kind: PathKind) -> io::Result<()> {
+fn create_placeholder(path: &Path, kind: PathKind) -> io::Result<()> {
     let file = match kind {
         PathKind::Directory => {
             fs::create_dir(path)?;
@@ -158,8 +158,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         for (name, kind) in [(".git", PathKind::Directory), ("AGENTS.md", PathKind::File)] {
             let path = directory.path().join(name);
-            let first = Placeholder::take(&path, kind).unwrap().unwrap();
-            let second = Placeholder::take(&path, kind).unwrap().unwrap();
+            let first = Placeholder::create_or_share(&path, kind).unwrap().unwrap();
+            let second = Placeholder::create_or_share(&path, kind).unwrap().unwrap();
             assert!(is_existing_placeholder(&path, &fs::symlink_metadata(&path).unwrap()));
             first.release();
             assert!(path.exists());
@@ -172,9 +172,9 @@ mod tests {
     fn what_was_left_behind_is_taken_over() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(".git");
-        drop(Placeholder::take(&path, PathKind::Directory).unwrap().unwrap());
+        drop(Placeholder::create_or_share(&path, PathKind::Directory).unwrap().unwrap());
         assert!(path.exists());
-        Placeholder::take(&path, PathKind::Directory).unwrap().unwrap().release();
+        Placeholder::create_or_share(&path, PathKind::Directory).unwrap().unwrap().release();
         assert!(!path.exists());
     }
 
@@ -182,14 +182,14 @@ mod tests {
     fn a_file_with_content_stays() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("AGENTS.md");
-        let placeholder = Placeholder::take(&path, PathKind::File).unwrap().unwrap();
+        let placeholder = Placeholder::create_or_share(&path, PathKind::File).unwrap().unwrap();
         fs::write(&path, "words").unwrap();
         placeholder.release();
         assert_eq!(fs::read_to_string(&path).unwrap(), "words");
         // Empty, but not a placeholder: it is not marked.
         fs::write(&path, "").unwrap();
         assert!(!is_existing_placeholder(&path, &fs::symlink_metadata(&path).unwrap()));
-        assert!(Placeholder::take(&path, PathKind::File).unwrap().is_none());
+        assert!(Placeholder::create_or_share(&path, PathKind::File).unwrap().is_none());
         assert!(path.exists());
     }
 }

@@ -12,7 +12,7 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Request, Response, StatusCode};
-use lango_model::{Endpoint, Exchange, ExchangeEnd, ModelId, Recording, Wire};
+use lango_model::{Endpoint, ExchangeEnd, LoadedRecording, ModelId, RecordedExchange, Wire};
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
@@ -30,14 +30,14 @@ pub struct RecordedServer {
 struct ReplayState {
     /// The recorded models, in the order of their first appearance.
     models: Vec<(ModelId, Wire)>,
-    recording: Recording,
+    recording: LoadedRecording,
     /// True for each exchange that was replayed; the lock is held briefly.
     replayed: Mutex<Vec<bool>>,
 }
 
 impl RecordedServer {
     /// Starts on a free port of 127.0.0.1.
-    pub async fn start(recording: Recording) -> io::Result<Self> {
+    pub async fn start(recording: LoadedRecording) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let mut models: Vec<(ModelId, Wire)> = Vec::new();
@@ -59,7 +59,7 @@ impl RecordedServer {
     /// Returns the agents that were recorded.
     pub fn agents(&self) -> Vec<String> {
         let mut agents: Vec<String> = Vec::new();
-        for agent in self.state.recording.exchanges().iter().filter_map(Exchange::agent) {
+        for agent in self.state.recording.exchanges().iter().filter_map(RecordedExchange::agent) {
             if agents.iter().all(|known| known != agent) {
                 agents.push(agent.to_owned());
             }
@@ -96,7 +96,7 @@ impl ReplayState {
         let body = Limited::new(request.into_body(), MAX_REQUEST_BYTES).collect().await;
         let body = body.map_err(|error| io::Error::other(error.to_string()))?.to_bytes();
         let body = String::from_utf8_lossy(&body);
-        let agent = Exchange::agent_in(&body).unwrap_or_default();
+        let agent = RecordedExchange::agent_in(&body).unwrap_or_default();
         let model = index.and_then(|index: usize| self.models.get(index));
         let Some(exchange) = model.and_then(|(id, _)| self.next(id, agent)) else {
             let asked = model.map_or_else(String::new, |(id, _)| format!(" of {id}"));
@@ -108,9 +108,9 @@ impl ReplayState {
     }
 
     /// Returns the next exchange of a model with an agent.
-    fn next(&self, id: &ModelId, agent: &str) -> Option<&Exchange> {
+    fn next(&self, id: &ModelId, agent: &str) -> Option<&RecordedExchange> {
         let mut replayed = self.replayed.lock();
-        let fits = |(index, exchange): &(usize, &Exchange)| {
+        let fits = |(index, exchange): &(usize, &RecordedExchange)| {
             !replayed[*index] && exchange.id() == *id && exchange.agent().unwrap_or("") == agent
         };
         let (index, exchange) = self.recording.exchanges().iter().enumerate().find(fits)?;
@@ -119,7 +119,7 @@ impl ReplayState {
     }
 }
 
-async fn play(exchange: &Exchange) -> io::Result<Response<Body>> {
+async fn play(exchange: &RecordedExchange) -> io::Result<Response<Body>> {
     let status = exchange.status.and_then(|code| StatusCode::from_u16(code).ok());
     let Some(status) = status else {
         return match exchange.end {

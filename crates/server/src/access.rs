@@ -17,9 +17,9 @@ use lango_runtime::OWNER;
 
 use crate::EndpointKind;
 use crate::callers::Callers;
-use crate::gate::{ConnectionEnds, Gate};
-use crate::refusal::Refusal;
-use crate::token::{Token, TokenDigest};
+use crate::gate::{ConnectionEnds, HostGate};
+use crate::refusal::RequestRefusal;
+use crate::token::{CallerToken, TokenDigest};
 use crate::token_throttle::TokenThrottle;
 
 /// Limits how long a body may take to arrive.
@@ -35,14 +35,14 @@ const MAX_ANONYMOUS_BODY_BYTES: usize = 16 * 1024;
 /// Limits the size of all headers together.
 const MAX_HEADER_BYTES: usize = 32 * 1024;
 
-/// Holds the parts of [`Access`].
+/// Holds the parts of [`AccessControl`].
 pub struct AccessParts {
     /// The check of hosts and origins.
-    pub gate: Gate,
+    pub gate: HostGate,
     /// The callers that have tokens.
     pub callers: Callers,
     /// The owner's token, if one was configured.
-    pub owner_token: Option<Token>,
+    pub owner_token: Option<CallerToken>,
     /// True if every client that reaches this server counts as its owner.
     pub open: bool,
     /// Receives notices for the owner.
@@ -50,8 +50,8 @@ pub struct AccessParts {
 }
 
 /// Decides which requests are accepted.
-pub struct Access {
-    gate: Gate,
+pub struct AccessControl {
+    gate: HostGate,
     callers: Callers,
     owner: Caller,
     owner_digest: Option<TokenDigest>,
@@ -60,14 +60,14 @@ pub struct Access {
     throttle: TokenThrottle,
 }
 
-impl Access {
+impl AccessControl {
     /// Creates the access check from its parts.
     pub fn new(parts: AccessParts) -> Result<Self, lango_protocol::InvalidName> {
         Ok(Self {
             gate: parts.gate,
             callers: parts.callers,
             owner: OWNER.parse()?,
-            owner_digest: parts.owner_token.as_ref().map(Token::digest),
+            owner_digest: parts.owner_token.as_ref().map(CallerToken::digest),
             open: parts.open,
             notice: parts.notice,
             throttle: TokenThrottle::default(),
@@ -75,26 +75,32 @@ impl Access {
     }
 
     /// Returns the caller of a request, or none if the request has no token and needs none.
-    async fn caller(&self, parts: &Parts, ends: ConnectionEnds) -> Result<Option<Caller>, Refusal> {
+    async fn identify_caller(
+        &self,
+        parts: &Parts,
+        ends: ConnectionEnds,
+    ) -> Result<Option<Caller>, RequestRefusal> {
         if self.open {
             return Ok(Some(self.owner.clone()));
         }
         let path = parts.uri.path();
         let endpoint = EndpointKind::of_path(path);
         let public = endpoint.is_none() || path.starts_with("/.well-known/");
-        let Some(token) = bearer(&parts.headers)? else {
+        let Some(token) = read_bearer_token(&parts.headers)? else {
             if public {
                 return Ok(None);
             }
-            return Err(Refusal::unauthenticated("this server requires a token"));
+            return Err(RequestRefusal::unauthenticated("this server requires a token"));
         };
         let (caller, endpoints) = self.authenticate(&token, ends.remote).await?;
         match endpoint {
-            Some(endpoint) if !public && !endpoints.contains(&endpoint) => Err(Refusal::new(
-                StatusCode::FORBIDDEN,
-                "endpoint_not_allowed",
-                format!("{caller} may not use the endpoint {endpoint}"),
-            )),
+            Some(endpoint) if !public && !endpoints.contains(&endpoint) => {
+                Err(RequestRefusal::new(
+                    StatusCode::FORBIDDEN,
+                    "endpoint_not_allowed",
+                    format!("{caller} may not use the endpoint {endpoint}"),
+                ))
+            }
             _ => Ok(Some(caller)),
         }
     }
@@ -104,11 +110,11 @@ impl Access {
         &self,
         token: &str,
         from: IpAddr,
-    ) -> Result<(Caller, BTreeSet<EndpointKind>), Refusal> {
+    ) -> Result<(Caller, BTreeSet<EndpointKind>), RequestRefusal> {
         let digest = TokenDigest::of(token);
-        self.throttle.check(from, &digest).map_err(|wait| Refusal {
+        self.throttle.check(from, &digest).map_err(|wait| RequestRefusal {
             retry_after: Some(wait),
-            ..Refusal::new(
+            ..RequestRefusal::new(
                 StatusCode::TOO_MANY_REQUESTS,
                 "too_many_guesses",
                 "too many wrong tokens came from this address. Wait a minute",
@@ -117,7 +123,7 @@ impl Access {
         let configured = self.owner_digest.is_some_and(|known| known.matches(&digest));
         let found = self.callers.find(&digest).await.map_err(|error| {
             (self.notice)(format!("a token could not be looked up: {error}"));
-            Refusal::new(
+            RequestRefusal::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "database_unavailable",
                 "the server cannot read its database at the moment",
@@ -138,7 +144,7 @@ impl Access {
                     "many wrong tokens come from {from}; new tokens from there are refused for a minute"
                 ));
             }
-            return Err(Refusal::unauthenticated("the token is not valid"));
+            return Err(RequestRefusal::unauthenticated("the token is not valid"));
         };
         self.throttle.record_success(from, digest);
         Ok(holder)
@@ -147,8 +153,9 @@ impl Access {
 
 /// Returns the token of a request. Only the header counts, because URLs end up in logs and
 /// histories.
-fn bearer(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
-    let wrong = || Refusal::unauthenticated("the Authorization header is not one `Bearer TOKEN`");
+fn read_bearer_token(headers: &HeaderMap) -> Result<Option<String>, RequestRefusal> {
+    let wrong =
+        || RequestRefusal::unauthenticated("the Authorization header is not one `Bearer TOKEN`");
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
@@ -163,29 +170,33 @@ fn bearer(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     Ok(Some(token.to_owned()))
 }
 
-fn header_bytes(headers: &HeaderMap) -> usize {
+fn count_header_bytes(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
 }
 
 /// The middleware that every request passes.
-pub(crate) async fn admit(
-    State(access): State<Arc<Access>>,
+pub(crate) async fn admit_request(
+    State(access): State<Arc<AccessControl>>,
     request: Request,
     next: Next,
 ) -> Response {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().to_owned();
     let Some(ends) = parts.extensions.get::<ConnectionEnds>().copied() else {
-        let refusal = Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no_connection", "a bug");
+        let refusal =
+            RequestRefusal::new(StatusCode::INTERNAL_SERVER_ERROR, "no_connection", "a bug");
         return refusal.respond(&path);
     };
-    if header_bytes(&parts.headers) > MAX_HEADER_BYTES {
+    if count_header_bytes(&parts.headers) > MAX_HEADER_BYTES {
         let words = "the headers are larger than 32 KiB, which is the most";
-        let refusal =
-            Refusal::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large", words);
+        let refusal = RequestRefusal::new(
+            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            "headers_too_large",
+            words,
+        );
         return refusal.respond(&path);
     }
-    let foreign = match access.gate.pass(&parts, ends) {
+    let foreign = match access.gate.check_request(&parts, ends) {
         Ok(foreign) => foreign,
         Err(refusal) => return refusal.respond(&path),
     };
@@ -203,15 +214,15 @@ pub(crate) async fn admit(
     response
 }
 
-impl Access {
+impl AccessControl {
     /// Authenticates a request and reads its whole body.
     async fn authorize(
         &self,
         mut parts: Parts,
         body: Body,
         ends: ConnectionEnds,
-    ) -> Result<Request, Refusal> {
-        let caller = self.caller(&parts, ends).await?;
+    ) -> Result<Request, RequestRefusal> {
+        let caller = self.identify_caller(&parts, ends).await?;
         let limit = match EndpointKind::of_path(parts.uri.path()) {
             // A client without a token has nothing to send.
             _ if caller.is_none() => MAX_ANONYMOUS_BODY_BYTES,
@@ -220,7 +231,7 @@ impl Access {
         };
         let too_large = || {
             let words = format!("the body is larger than {limit} bytes, which is the most");
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", words)
+            RequestRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", words)
         };
         // A length that is no number is refused by the HTTP server; the body is counted anyway.
         let length = parts.headers.get(CONTENT_LENGTH).and_then(|text| text.to_str().ok());
@@ -231,7 +242,7 @@ impl Access {
         let bytes =
             tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, limit)).await.map_err(|_| {
                 let words = "the body did not arrive in time";
-                Refusal::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", words)
+                RequestRefusal::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", words)
             })?;
         let bytes = bytes.map_err(|_| too_large())?;
         if let Some(caller) = caller {

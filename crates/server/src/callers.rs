@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use lango_protocol::{AgentName, Caller, InvalidName, Timestamp};
 use lango_runtime::OWNER;
-use lango_store::{Component, Database, Migration, Row, Statement, StoreError};
+use lango_store::{Database, Migration, Row, SchemaComponent, Statement, StoreError};
 use parking_lot::RwLock;
 
 use crate::EndpointKind;
-use crate::token::{Token, TokenDigest, TokenError};
+use crate::token::{CallerToken, TokenDigest, TokenError};
 
 /// Limits the number of callers, because every request is compared with all of them.
 const MAX_CALLERS: u64 = 256;
 
-const COMPONENT: Component = Component {
+const COMPONENT: SchemaComponent = SchemaComponent {
     name: "callers",
     migrations: &[Migration { version: 1, sqlite: TABLE_SQLITE, postgres: TABLE_POSTGRES }],
 };
@@ -105,14 +105,14 @@ impl Callers {
         name: &Caller,
         agents: Option<&BTreeSet<AgentName>>,
         endpoints: &BTreeSet<EndpointKind>,
-    ) -> Result<Token, CallersError> {
+    ) -> Result<CallerToken, CallersError> {
         if name.as_str() == OWNER {
             return Err(CallersError::IsOwner);
         }
         if self.list().await?.len() as u64 >= MAX_CALLERS {
             return Err(CallersError::TooMany);
         }
-        let token = Token::generate()?;
+        let token = CallerToken::generate()?;
         let statement = Statement::new(
             "INSERT INTO callers (name, token, agents, doors, created_at) \
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO NOTHING",
@@ -124,8 +124,8 @@ impl Callers {
     }
 
     /// Creates the owner's token if there is none yet, or if `new` is set.
-    pub async fn owner_token(&self, new: bool) -> Result<Option<Token>, CallersError> {
-        let token = Token::generate()?;
+    pub async fn create_owner_token(&self, new: bool) -> Result<Option<CallerToken>, CallersError> {
+        let token = CallerToken::generate()?;
         let statement = Statement::new(if new {
             "INSERT INTO callers (name, token, agents, doors, created_at) \
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (name) DO UPDATE SET token = excluded.token, \
@@ -151,7 +151,7 @@ impl Callers {
     }
 
     /// Returns a caller as of the last read.
-    pub fn cached(&self, name: &Caller) -> Option<CallerRecord> {
+    pub fn find_cached(&self, name: &Caller) -> Option<CallerRecord> {
         self.cached.read().get(name).cloned()
     }
 
@@ -173,16 +173,16 @@ impl Callers {
         &self,
         statement: Statement,
         name: &str,
-        token: &Token,
+        token: &CallerToken,
         agents: Option<&BTreeSet<AgentName>>,
         endpoints: &BTreeSet<EndpointKind>,
     ) -> Result<u64, StoreError> {
-        let agents = agents.map(|agents| joined(agents.iter().map(AgentName::as_str)));
+        let agents = agents.map(|agents| join_names(agents.iter().map(AgentName::as_str)));
         let statement = statement
             .bind(name)
             .bind(token.digest().to_bytes())
             .bind(agents)
-            .bind(joined(endpoints.iter().map(|endpoint| endpoint.name())))
+            .bind(join_names(endpoints.iter().map(|endpoint| endpoint.name())))
             .bind(Timestamp::now().as_microseconds());
         Ok(self.database.write(statement.into()).await?.first().copied().unwrap_or(0))
     }
@@ -192,18 +192,18 @@ impl Callers {
             "SELECT name, token, agents, doors, created_at FROM callers ORDER BY name",
         );
         let rows = self.database.query(statement).await?;
-        let read: Vec<_> = rows.iter().map(record).collect::<Result<_, _>>()?;
+        let read: Vec<_> = rows.iter().map(read_record).collect::<Result<_, _>>()?;
         let cached = read.iter().map(|(record, _)| (record.name.clone(), record.clone())).collect();
         *self.cached.write() = cached;
         Ok(read)
     }
 }
 
-fn joined<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn join_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<&str>>().join(",")
 }
 
-fn record(row: &Row) -> Result<(CallerRecord, TokenDigest), StoreError> {
+fn read_record(row: &Row) -> Result<(CallerRecord, TokenDigest), StoreError> {
     let corrupt = |reason: String| StoreError::Corrupt {
         location: format!("caller {}", row.text(0).unwrap_or_default()),
         reason,

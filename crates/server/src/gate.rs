@@ -10,7 +10,7 @@ use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderValue, StatusCode};
 
-use crate::refusal::Refusal;
+use crate::refusal::RequestRefusal;
 
 /// Holds the two ends of a connection.
 #[derive(Debug, Clone, Copy)]
@@ -23,12 +23,12 @@ pub(crate) struct ConnectionEnds {
 
 /// Checks the `Host` and `Origin` headers.
 #[derive(Debug, Clone, Default)]
-pub struct Gate {
+pub struct HostGate {
     hosts: Vec<String>,
     origins: Vec<String>,
 }
 
-impl Gate {
+impl HostGate {
     /// Creates a gate that accepts these hosts in addition to local names, and pages of these
     /// origins (`https://example.org`).
     pub fn new(hosts: &[String], origins: &[String]) -> Self {
@@ -38,16 +38,20 @@ impl Gate {
     }
 
     /// Checks a request. Returns the foreign origin that it was allowed for, if any.
-    pub(crate) fn pass(
+    pub(crate) fn check_request(
         &self,
         parts: &Parts,
         ends: ConnectionEnds,
-    ) -> Result<Option<HeaderValue>, Refusal> {
-        let host = asked_host(parts).ok_or_else(|| {
-            Refusal::new(StatusCode::FORBIDDEN, "host_missing", "the request names no one host")
+    ) -> Result<Option<HeaderValue>, RequestRefusal> {
+        let host = read_host(parts).ok_or_else(|| {
+            RequestRefusal::new(
+                StatusCode::FORBIDDEN,
+                "host_missing",
+                "the request names no one host",
+            )
         })?;
-        if !self.answers_to(&host, ends.local.ip()) {
-            return Err(Refusal::new(
+        if !self.is_own_host(&host, ends.local.ip()) {
+            return Err(RequestRefusal::new(
                 StatusCode::FORBIDDEN,
                 "host_not_allowed",
                 "this server does not answer to that host name. Use 127.0.0.1 or localhost, or let \
@@ -58,8 +62,8 @@ impl Gate {
         match (origins.next(), origins.next()) {
             (None, _) => Ok(None),
             (Some(origin), None) if is_same(origin, &host) => Ok(None),
-            (Some(origin), None) if self.admits(origin) => Ok(Some(origin.clone())),
-            _ => Err(Refusal::new(
+            (Some(origin), None) if self.is_allowed_origin(origin) => Ok(Some(origin.clone())),
+            _ => Err(RequestRefusal::new(
                 StatusCode::FORBIDDEN,
                 "origin_not_allowed",
                 "pages of that origin may not use this server. To let one in: lango config set \
@@ -68,7 +72,7 @@ impl Gate {
         }
     }
 
-    fn answers_to(&self, authority: &Authority, local: IpAddr) -> bool {
+    fn is_own_host(&self, authority: &Authority, local: IpAddr) -> bool {
         let host = authority.host().to_ascii_lowercase();
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         if let Ok(address) = bare.parse::<IpAddr>() {
@@ -80,14 +84,14 @@ impl Gate {
             || self.hosts.iter().any(|known| known == &host || known == authority.as_str())
     }
 
-    fn admits(&self, origin: &HeaderValue) -> bool {
+    fn is_allowed_origin(&self, origin: &HeaderValue) -> bool {
         let origin = origin.to_str().unwrap_or_default().to_ascii_lowercase();
         self.origins.contains(&origin)
     }
 }
 
 /// Returns the host that a request names in its line and its header, or none if they differ.
-fn asked_host(parts: &Parts) -> Option<Authority> {
+fn read_host(parts: &Parts) -> Option<Authority> {
     let mut headers = parts.headers.get_all(HOST).iter();
     let header = headers.next()?.to_str().ok()?.parse::<Authority>().ok()?;
     if headers.next().is_some() || header.as_str().contains('@') {
@@ -112,7 +116,10 @@ mod tests {
 
     use super::*;
 
-    fn pass(gate: &Gate, headers: &[(&str, &str)]) -> Result<Option<HeaderValue>, Refusal> {
+    fn pass(
+        gate: &HostGate,
+        headers: &[(&str, &str)],
+    ) -> Result<Option<HeaderValue>, RequestRefusal> {
         let request =
             headers.iter().fold(Request::builder().uri("/v1/models"), |request, header| {
                 request.header(header.0, header.1)
@@ -122,12 +129,12 @@ mod tests {
             remote: "127.0.0.1".parse().unwrap(),
             local: "192.0.2.7:8787".parse().unwrap(),
         };
-        gate.pass(&parts, ends)
+        gate.check_request(&parts, ends)
     }
 
     #[test]
     fn only_local_names_and_those_that_were_let_in_are_answered_to() {
-        let gate = Gate::new(&["lango.example".to_owned()], &[]);
+        let gate = HostGate::new(&["lango.example".to_owned()], &[]);
         for good in [
             "localhost",
             "LOCALHOST:8787",
@@ -154,7 +161,7 @@ mod tests {
 
     #[test]
     fn pages_of_others_are_turned_away_unless_they_were_let_in() {
-        let gate = Gate::new(&[], &["https://app.example/".to_owned()]);
+        let gate = HostGate::new(&[], &["https://app.example/".to_owned()]);
         let from = |origin: &str| pass(&gate, &[("host", "localhost:8787"), ("origin", origin)]);
         assert_eq!(from("http://localhost:8787"), Ok(None));
         assert_eq!(from("https://app.example").unwrap().unwrap(), "https://app.example");

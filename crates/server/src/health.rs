@@ -1,4 +1,4 @@
-//! Implements `/health`: reports that the server runs and, for an authenticated client, its state.
+//! Implements `/report_health`: reports that the server runs and, for an authenticated client, its state.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 /// Holds the sources of the health report.
 #[derive(Clone)]
-pub(crate) struct Health {
+pub(crate) struct HealthSources {
     pub(crate) database: Database,
     pub(crate) version: &'static str,
     pub(crate) running: Arc<dyn Fn() -> usize + Send + Sync>,
@@ -22,25 +22,25 @@ pub(crate) struct Health {
 struct HealthResponse {
     status: &'static str,
     #[serde(flatten)]
-    details: Option<Details>,
+    details: Option<HealthDetails>,
 }
 
 #[derive(Serialize)]
-struct Details {
+struct HealthDetails {
     version: &'static str,
     open_turns: usize,
     database: &'static str,
 }
 
-pub(crate) async fn health(
-    State(health): State<Health>,
+pub(crate) async fn report_health(
+    State(health): State<HealthSources>,
     caller: Option<Extension<Caller>>,
 ) -> Response {
     if caller.is_none() {
         return Json(HealthResponse { status: "ok", details: None }).into_response();
     }
     let reached = health.database.query(Statement::new("SELECT 1")).await.is_ok();
-    let details = Details {
+    let details = HealthDetails {
         version: health.version,
         open_turns: (health.running)(),
         database: if reached { "reachable" } else { "unreachable" },

@@ -1,7 +1,7 @@
 //! Serves all endpoints over HTTP: A2A, the OpenAI API, MCP and health, with one authentication.
 //!
-//! Use this to let programs talk to the team. [`Access`] decides which caller may use which
-//! endpoint; [`Listener`] accepts connections within limits; [`routes`] combines the endpoints. The
+//! Use this to let programs talk to the team. [`AccessControl`] decides which caller may use which
+//! endpoint; [`Listener`] accepts connections within limits; [`combine_routes`] combines the endpoints. The
 //! runtime interprets messages, and the application decides which agents a caller may use.
 
 mod access;
@@ -18,11 +18,11 @@ mod token;
 mod token_throttle;
 mod turn_quota;
 
-pub use access::{Access, AccessParts};
+pub use access::{AccessControl, AccessParts};
 pub use callers::{CallerRecord, Callers, CallersError};
 pub use endpoint_kind::EndpointKind;
-pub use gate::Gate;
+pub use gate::HostGate;
 pub use listener::{Listener, ListenerError};
 pub use openai::{OpenAiEndpoint, OpenAiParts};
-pub use routes::{Endpoints, routes};
-pub use token::{Token, TokenError};
+pub use routes::{Endpoints, combine_routes};
+pub use token::{CallerToken, TokenError};

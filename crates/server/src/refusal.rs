@@ -13,14 +13,14 @@ use crate::EndpointKind;
 /// Describes why a request was refused. The message is for the person who runs the client: it says
 /// what is wrong and what to do, and reveals nothing about other callers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct RequestRefusal {
     pub(crate) status: StatusCode,
     pub(crate) code: &'static str,
     pub(crate) message: String,
     pub(crate) retry_after: Option<Duration>,
 }
 
-impl Refusal {
+impl RequestRefusal {
     pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), retry_after: None }
     }

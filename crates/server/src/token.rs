@@ -28,9 +28,9 @@ const MAX_TOKEN_BYTES: usize = 512;
 
 /// Authenticates a caller. Its `Debug` output hides the value.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct CallerToken(String);
 
-impl Token {
+impl CallerToken {
     /// Generates a token of 256 random bits.
     pub fn generate() -> Result<Self, TokenError> {
         let mut bytes = [0_u8; 32];
@@ -39,7 +39,7 @@ impl Token {
     }
 
     /// Checks a token that the user chose.
-    pub fn chosen(text: &str) -> Result<Self, TokenError> {
+    pub fn from_user(text: &str) -> Result<Self, TokenError> {
         let text = text.trim();
         let fits = (MIN_TOKEN_BYTES..=MAX_TOKEN_BYTES).contains(&text.len());
         if fits && text.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -59,7 +59,7 @@ impl Token {
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for CallerToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(…)")
     }
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn tokens_differ_and_are_not_printed_by_accident() {
-        let (one, other) = (Token::generate().unwrap(), Token::generate().unwrap());
+        let (one, other) = (CallerToken::generate().unwrap(), CallerToken::generate().unwrap());
         assert_ne!(one, other);
         assert!(one.reveal().len() > 40);
         assert!(!format!("{one:?}").contains(one.reveal()));
@@ -107,8 +107,11 @@ mod tests {
     #[test]
     fn a_token_that_could_be_guessed_is_refused() {
         for bad in ["", "short", "has a space in the middle", "fünfzehn-zeichen-und-mehr"] {
-            assert_eq!(Token::chosen(bad), Err(TokenError::Weak), "{bad}");
+            assert_eq!(CallerToken::from_user(bad), Err(TokenError::Weak), "{bad}");
         }
-        assert_eq!(Token::chosen(" 0123456789abcdef\n").unwrap().reveal(), "0123456789abcdef");
+        assert_eq!(
+            CallerToken::from_user(" 0123456789abcdef\n").unwrap().reveal(),
+            "0123456789abcdef"
+        );
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct TurnQuota {
 
 impl TurnQuota {
     /// Returns a permit, if one is left. Dropping the permit releases it.
-    pub(crate) fn enter(&self, caller: &Caller) -> Option<TurnPermit> {
+    pub(crate) fn acquire_permit(&self, caller: &Caller) -> Option<TurnPermit> {
         let mut counts = self.counts.lock();
         let count = counts.entry(caller.clone()).or_default();
         if *count >= MAX_TURNS_PER_CALLER {
@@ -56,10 +56,10 @@ mod tests {
         let quota = TurnQuota::default();
         let (one, other): (Caller, Caller) = ("one".parse().unwrap(), "other".parse().unwrap());
         let mut permits: Vec<TurnPermit> =
-            (0..MAX_TURNS_PER_CALLER).map(|_| quota.enter(&one).unwrap()).collect();
-        assert!(quota.enter(&one).is_none());
-        assert!(quota.enter(&other).is_some());
+            (0..MAX_TURNS_PER_CALLER).map(|_| quota.acquire_permit(&one).unwrap()).collect();
+        assert!(quota.acquire_permit(&one).is_none());
+        assert!(quota.acquire_permit(&other).is_some());
         permits.pop();
-        assert!(quota.enter(&one).is_some());
+        assert!(quota.acquire_permit(&one).is_some());
     }
 }

@@ -1,11 +1,11 @@
 //! Collects everything that was read.
 
-use lango_text::visible_short;
+use lango_text::make_visible_short;
 
 use super::context::CommandContext;
 use super::mark;
-use super::reading::{CommandStep, Reading};
-use super::word::Word;
+use super::reading::{CommandReading, CommandStep};
+use super::word::ShellWord;
 
 /// Limits how many bytes of words are kept. Wrappers repeat words, so this is more than a command
 /// has; without a limit a short command could become a long reading.
@@ -15,7 +15,7 @@ const MAX_SCRIPT_COUNT: usize = 32;
 
 /// Holds the reading while it is built.
 #[derive(Debug, Default)]
-pub(super) struct Collector {
+pub(super) struct ReadingCollector {
     steps: Vec<CommandStep>,
     unreadable: Option<String>,
     scripts: Vec<String>,
@@ -32,17 +32,17 @@ pub(super) struct Collector {
     kept_bytes: usize,
 }
 
-impl Collector {
+impl ReadingCollector {
     /// Says why the reading is not complete. The first reason is kept.
-    pub(super) fn note(&mut self, reason: impl Into<String>) {
+    pub(super) fn note_incomplete(&mut self, reason: impl Into<String>) {
         self.unreadable.get_or_insert_with(|| reason.into());
     }
 
     /// Adds a step: `words` as they are, together with those of the context.
-    pub(super) fn step(
+    pub(super) fn add_step(
         &mut self,
         context: &CommandContext,
-        words: &[Word],
+        words: &[ShellWord],
         reason: Option<String>,
     ) {
         let mut all = context.assignments.clone();
@@ -52,41 +52,47 @@ impl Collector {
                 filled_positions.push(position);
             }
             if word.braces {
-                self.note(format!("shells differ on the braces in {}", visible_short(&word.text)));
+                self.note_incomplete(format!(
+                    "shells differ on the braces in {}",
+                    make_visible_short(&word.text)
+                ));
             }
             if !word.unknown && mark::is_mark(&word.text) {
-                self.note(format!(
+                self.note_incomplete(format!(
                     "the word {} looks like a redirection",
-                    visible_short(&word.text)
+                    make_visible_short(&word.text)
                 ));
             }
             all.push(word.text.clone());
         }
         let pattern = (!filled_positions.is_empty()).then(|| {
-            all.push(mark::expansion_mark(&filled_positions));
+            all.push(mark::build_expansion_mark(&filled_positions));
             "file names are filled in by the shell".to_owned()
         });
         all.extend(context.redirections.iter().cloned());
         let exact_only = reason.or_else(|| context.exact_only.clone()).or(pattern);
-        if self.keep(all.iter().map(String::len).sum()) {
+        if self.has_room_for(all.iter().map(String::len).sum()) {
             self.steps.push(CommandStep { words: all, exact_only });
         }
     }
 
     /// Tells whether so many bytes may still be kept.
-    fn keep(&mut self, bytes: usize) -> bool {
+    fn has_room_for(&mut self, bytes: usize) -> bool {
         self.kept_bytes = self.kept_bytes.saturating_add(bytes);
         let fits = self.kept_bytes <= MAX_WORD_BYTES;
         if !fits {
-            self.note("it repeats its words too often");
+            self.note_incomplete("it repeats its words too often");
         }
         fits
     }
 
     /// Adds a file whose content is run.
-    pub(super) fn script(&mut self, path: &str) {
+    pub(super) fn add_script(&mut self, path: &str) {
         if path.starts_with("/dev/") || path.starts_with("/proc/") {
-            self.note(format!("{} is not a file that can be read ahead", visible_short(path)));
+            self.note_incomplete(format!(
+                "{} is not a file that can be read ahead",
+                make_visible_short(path)
+            ));
         }
         if self.scripts.iter().any(|other| other == path) {
             return;
@@ -94,7 +100,7 @@ impl Collector {
         if self.scripts.len() < MAX_SCRIPT_COUNT {
             self.scripts.push(path.to_owned());
         } else {
-            self.note(format!("it runs more than {MAX_SCRIPT_COUNT} files"));
+            self.note_incomplete(format!("it runs more than {MAX_SCRIPT_COUNT} files"));
         }
     }
 
@@ -112,7 +118,7 @@ impl Collector {
 
     /// Adds a program that takes its input for commands.
     pub(super) fn add_command_reader(&mut self, program: &str) {
-        self.command_readers.push(visible_short(program));
+        self.command_readers.push(make_visible_short(program));
     }
 
     /// Returns how many such programs there were so far.
@@ -124,7 +130,7 @@ impl Collector {
     pub(super) fn mark_input_since(&mut self, before: usize) {
         if let Some(program) = self.command_readers.get(before) {
             let reason = format!("{program} may take its input for commands");
-            self.note(reason);
+            self.note_incomplete(reason);
         }
     }
 
@@ -148,15 +154,15 @@ impl Collector {
     }
 
     /// Finishes the reading. What holds for the command as a whole is known only now.
-    pub(super) fn finish(mut self) -> Reading {
+    pub(super) fn finish(mut self) -> CommandReading {
         if self.shell_has_input {
             self.mark_input_since(0);
         }
         if self.changes_directory {
             // Before and after a `cd` the same name is another file, and a loop has no before.
             if let Some(script) = self.scripts.iter().find(|path| !path.starts_with('/')) {
-                let script = visible_short(script);
-                self.note(format!(
+                let script = make_visible_short(script);
+                self.note_incomplete(format!(
                     "the directory changes, so it is not sure which file {script} is"
                 ));
             }
@@ -168,9 +174,9 @@ impl Collector {
         for word in steps.iter_mut().flat_map(|step| &mut step.words) {
             let number = word.strip_prefix('\0').and_then(|number| number.parse::<usize>().ok());
             if let Some(text) = number.and_then(|number| self.documents.get(number).cloned()) {
-                *word = if self.keep(text.len()) { text } else { String::new() };
+                *word = if self.has_room_for(text.len()) { text } else { String::new() };
             }
         }
-        Reading { steps, unreadable: self.unreadable, scripts: self.scripts }
+        CommandReading { steps, unreadable: self.unreadable, scripts: self.scripts }
     }
 }

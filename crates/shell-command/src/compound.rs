@@ -1,52 +1,52 @@
 //! Parses loops, choices and groups, after their first keyword.
 
 use super::lexer::ends_word;
-use super::parser::{Parser, Stop};
+use super::parser::{CommandParser, ParseStop};
 
-impl Parser<'_, '_> {
+impl CommandParser<'_, '_> {
     /// Reads what follows the keyword, up to the one that closes it.
-    pub(super) fn compound(&mut self, keyword: &str) -> Result<(), Stop> {
+    pub(super) fn read_compound(&mut self, keyword: &str) -> Result<(), ParseStop> {
         match keyword {
-            "if" => self.choice(),
+            "if" => self.read_if(),
             "while" | "until" => {
-                self.list()?;
-                self.loop_body()
+                self.read_list()?;
+                self.read_loop_body()
             }
-            "for" => self.for_loop(),
+            "for" => self.read_for_loop(),
             "select" => {
-                self.collector.note("shells differ on select");
-                self.for_loop()
+                self.collector.note_incomplete("shells differ on select");
+                self.read_for_loop()
             }
-            "case" => self.case(),
+            "case" => self.read_case(),
             _ => {
-                self.list()?;
+                self.read_list()?;
                 self.expect("}")
             }
         }
     }
 
-    fn choice(&mut self) -> Result<(), Stop> {
+    fn read_if(&mut self) -> Result<(), ParseStop> {
         loop {
-            self.list()?;
+            self.read_list()?;
             self.expect("then")?;
-            self.list()?;
-            if self.keyword() != Some("elif") {
+            self.read_list()?;
+            if self.peek_keyword() != Some("elif") {
                 break;
             }
             self.expect("elif")?;
         }
-        if self.keyword() == Some("else") {
+        if self.peek_keyword() == Some("else") {
             self.expect("else")?;
-            self.list()?;
+            self.read_list()?;
         }
         self.expect("fi")
     }
 
-    fn for_loop(&mut self) -> Result<(), Stop> {
+    fn read_for_loop(&mut self) -> Result<(), ParseStop> {
         self.skip_blanks();
-        self.plain_word()?;
+        self.skip_plain_word()?;
         self.skip_newlines()?;
-        if self.keyword() == Some("in") {
+        if self.peek_keyword() == Some("in") {
             self.expect("in")?;
             loop {
                 self.skip_blanks();
@@ -54,61 +54,62 @@ impl Parser<'_, '_> {
                     Some('\n' | ';') => break,
                     // File names that are filled in here go into a variable; the reading reports
                     // every use of it.
-                    _ => self.plain_word()?,
+                    _ => self.skip_plain_word()?,
                 }
             }
         }
         self.skip_blanks();
-        if self.cursor.peek() == Some(';') && !matches!(self.cursor.second(), Some(';' | '&')) {
+        if self.cursor.peek() == Some(';') && !matches!(self.cursor.peek_second(), Some(';' | '&'))
+        {
             self.cursor.take();
         }
         self.skip_newlines()?;
-        self.loop_body()
+        self.read_loop_body()
     }
 
-    fn loop_body(&mut self) -> Result<(), Stop> {
+    fn read_loop_body(&mut self) -> Result<(), ParseStop> {
         self.expect("do")?;
-        self.list()?;
+        self.read_list()?;
         self.expect("done")
     }
 
-    fn case(&mut self) -> Result<(), Stop> {
+    fn read_case(&mut self) -> Result<(), ParseStop> {
         self.skip_blanks();
-        self.plain_word()?;
+        self.skip_plain_word()?;
         self.skip_newlines()?;
         self.expect("in")?;
         loop {
             self.skip_newlines()?;
-            if self.keyword() == Some("esac") {
+            if self.peek_keyword() == Some("esac") {
                 return self.expect("esac");
             }
-            self.patterns()?;
-            self.list()?;
+            self.skip_patterns()?;
+            self.read_list()?;
             if self.cursor.peek() != Some(';') {
                 return self.expect("esac");
             }
-            if self.cursor.second() != Some(';') {
-                return Err(self.unexpected());
+            if self.cursor.peek_second() != Some(';') {
+                return Err(self.unexpected_error());
             }
             self.cursor.take_joined();
             self.cursor.take_joined();
             if self.cursor.peek() == Some('&') {
-                return Err(self.unexpected());
+                return Err(self.unexpected_error());
             }
         }
     }
 
     /// Skips the patterns of a branch, with their brackets. They are compared, and fill in nothing.
-    fn patterns(&mut self) -> Result<(), Stop> {
+    fn skip_patterns(&mut self) -> Result<(), ParseStop> {
         if self.cursor.take_if('(') {
             self.skip_blanks();
-            if self.keyword() == Some("esac") {
-                return Err(self.unexpected());
+            if self.peek_keyword() == Some("esac") {
+                return Err(self.unexpected_error());
             }
         }
         loop {
             self.skip_blanks();
-            self.plain_word()?;
+            self.skip_plain_word()?;
             self.skip_blanks();
             if !self.cursor.take_if('|') {
                 return self.expect_bracket();
@@ -117,21 +118,21 @@ impl Parser<'_, '_> {
     }
 
     /// Skips a word that is neither a program nor an argument. Its expansions are noted.
-    fn plain_word(&mut self) -> Result<(), Stop> {
+    fn skip_plain_word(&mut self) -> Result<(), ParseStop> {
         match self.cursor.peek() {
-            Some(next) if !ends_word(next) => self.word().map(|_| ()),
-            _ => Err(self.unexpected()),
+            Some(next) if !ends_word(next) => self.read_word().map(|_| ()),
+            _ => Err(self.unexpected_error()),
         }
     }
 
     /// Skips a keyword that must be here.
-    fn expect(&mut self, keyword: &str) -> Result<(), Stop> {
+    fn expect(&mut self, keyword: &str) -> Result<(), ParseStop> {
         self.skip_blanks();
-        if self.keyword() == Some(keyword) {
+        if self.peek_keyword() == Some(keyword) {
             self.cursor.skip(keyword.len());
             Ok(())
         } else {
-            Err(self.unexpected())
+            Err(self.unexpected_error())
         }
     }
 }

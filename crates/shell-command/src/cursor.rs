@@ -2,13 +2,13 @@
 
 /// Walks over a text, from front to back.
 #[derive(Debug)]
-pub(super) struct Cursor<'text> {
+pub(super) struct TextCursor<'text> {
     text: &'text str,
     /// The byte offset, always between two characters.
     position: usize,
 }
 
-impl<'text> Cursor<'text> {
+impl<'text> TextCursor<'text> {
     pub(super) fn new(text: &'text str) -> Self {
         Self { text, position: 0 }
     }
@@ -23,7 +23,7 @@ impl<'text> Cursor<'text> {
     }
 
     /// Returns the text since `start`.
-    pub(super) fn since(&self, start: usize) -> &'text str {
+    pub(super) fn text_since(&self, start: usize) -> &'text str {
         &self.text[start..self.position]
     }
 
@@ -32,7 +32,7 @@ impl<'text> Cursor<'text> {
     }
 
     /// Returns the second next character. A line continuation between them is no character.
-    pub(super) fn second(&self) -> Option<char> {
+    pub(super) fn peek_second(&self) -> Option<char> {
         let mut rest = self.rest().chars();
         rest.next();
         let mut rest = rest.as_str();

@@ -1,10 +1,10 @@
 //! Reads here-documents, which are the lines after a command that it gets as input.
 
 use super::context::CommandContext;
-use super::cursor::Cursor;
+use super::cursor::TextCursor;
 use super::expansion::Quoting;
-use super::parser::{Parser, Stop};
-use super::word::{Word, WordBuilder};
+use super::parser::{CommandParser, ParseStop};
+use super::word::{ShellWord, WordBuilder};
 
 /// Describes a here-document whose lines have not been read yet.
 #[derive(Debug)]
@@ -17,11 +17,11 @@ pub(super) struct HereDocument {
     without_tabs: bool,
 }
 
-impl Parser<'_, '_> {
+impl CommandParser<'_, '_> {
     /// Registers a here-document. Returns the placeholder for its text until it is read.
-    pub(super) fn expect_document(&mut self, delimiter: Word, without_tabs: bool) -> String {
+    pub(super) fn expect_document(&mut self, delimiter: ShellWord, without_tabs: bool) -> String {
         if delimiter.text.contains('\n') {
-            self.collector.note("the end of a here-document is not a line");
+            self.collector.note_incomplete("the end of a here-document is not a line");
         }
         let (number, placeholder) = self.collector.reserve_document();
         self.documents.push(HereDocument {
@@ -34,7 +34,7 @@ impl Parser<'_, '_> {
     }
 
     /// Reads the here-documents that start after the end of this line.
-    pub(super) fn read_documents(&mut self) -> Result<(), Stop> {
+    pub(super) fn read_documents(&mut self) -> Result<(), ParseStop> {
         for document in std::mem::take(&mut self.documents) {
             self.read_document(&document)?;
         }
@@ -44,47 +44,48 @@ impl Parser<'_, '_> {
     /// Reports here-documents without lines.
     pub(super) fn check_documents(&mut self) {
         if !self.documents.is_empty() {
-            self.collector.note("a here-document has no end");
+            self.collector.note_incomplete("a here-document has no end");
         }
     }
 
-    fn read_document(&mut self, document: &HereDocument) -> Result<(), Stop> {
+    fn read_document(&mut self, document: &HereDocument) -> Result<(), ParseStop> {
         let start = self.cursor.position();
         let text = loop {
-            let text = self.cursor.since(start);
+            let text = self.cursor.text_since(start);
             let before = self.cursor.position();
             self.cursor.skip_line();
-            let line = self.cursor.since(before);
+            let line = self.cursor.text_since(before);
             let is_last = !self.cursor.take_if('\n');
             let compared = if document.without_tabs { line.trim_start_matches('\t') } else { line };
             if compared == document.delimiter {
                 break text;
             }
             if is_last {
-                self.collector.note("a here-document has no end");
-                break self.cursor.since(start);
+                self.collector.note_incomplete("a here-document has no end");
+                break self.cursor.text_since(start);
             }
             let backslashes = line.len() - line.trim_end_matches('\\').len();
             if !document.literal && backslashes % 2 == 1 {
-                self.collector.note("shells differ on continued lines in a here-document");
+                self.collector
+                    .note_incomplete("shells differ on continued lines in a here-document");
             }
         };
         self.collector.fill_document(document.number, text);
-        if document.literal { Ok(()) } else { self.expansions_of(text) }
+        if document.literal { Ok(()) } else { self.read_expansions(text) }
     }
 
     /// Reads the commands in the expansions of a text.
-    fn expansions_of(&mut self, text: &str) -> Result<(), Stop> {
+    fn read_expansions(&mut self, text: &str) -> Result<(), ParseStop> {
         let context = CommandContext::default();
-        let mut parser = Parser {
-            cursor: Cursor::new(text),
+        let mut parser = CommandParser {
+            cursor: TextCursor::new(text),
             collector: self.collector,
             context: &context,
             depth: self.depth + 1,
             documents: Vec::new(),
         };
         let mut ignored = WordBuilder::default();
-        while parser.within_quotes(&mut ignored, Quoting::Text)? {}
+        while parser.read_within_quotes(&mut ignored, Quoting::Text)? {}
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! Each makes the reading incomplete, since its value is known only when the command runs. They are
 //! still parsed, for the commands in them.
 
-use super::parser::{Parser, Stop};
+use super::parser::{CommandParser, ParseStop};
 use super::word::WordBuilder;
 
 /// Tells how a text is quoted.
@@ -17,66 +17,72 @@ pub(super) enum Quoting {
     Text,
 }
 
-impl Parser<'_, '_> {
+impl CommandParser<'_, '_> {
     /// Reads an expansion that starts with a dollar sign.
-    pub(super) fn dollar(&mut self, word: &mut WordBuilder, quoting: Quoting) -> Result<(), Stop> {
+    pub(super) fn read_dollar(
+        &mut self,
+        word: &mut WordBuilder,
+        quoting: Quoting,
+    ) -> Result<(), ParseStop> {
         let start = self.cursor.position();
         self.cursor.take_joined();
         match self.cursor.peek() {
             Some('(') => {
-                self.collector.note("a part of it is the output of another command, $(…)");
+                self.collector
+                    .note_incomplete("a part of it is the output of another command, $(…)");
                 self.cursor.take();
                 if is_arithmetic(self.cursor.rest()) {
-                    self.arithmetic()?;
+                    self.read_arithmetic()?;
                 } else {
-                    self.substitution()?;
+                    self.read_substitution()?;
                 }
             }
             Some('{') => {
-                self.collector.note("it has the value of a variable in it, ${…}");
-                self.parameter(quoting)?;
+                self.collector.note_incomplete("it has the value of a variable in it, ${…}");
+                self.read_parameter(quoting)?;
             }
             Some(first) if first.is_ascii_alphabetic() || first == '_' => {
                 let rest = self.cursor.rest();
                 let is_part = |part: char| part.is_ascii_alphanumeric() || part == '_';
                 let length = rest.find(|part| !is_part(part)).unwrap_or(rest.len());
-                self.collector.note(format!(
+                self.collector.note_incomplete(format!(
                     "it has the value of a variable in it, ${}",
-                    lango_text::visible_short(&rest[..length])
+                    lango_text::make_visible_short(&rest[..length])
                 ));
                 self.cursor.skip(length);
             }
             Some('0'..='9' | '@' | '*' | '#' | '?' | '$' | '!' | '-') => {
-                self.collector.note("it has a value in it that the shell fills in, such as $1");
+                self.collector
+                    .note_incomplete("it has a value in it that the shell fills in, such as $1");
                 self.cursor.take();
             }
             Some('\'' | '"') if quoting == Quoting::None => {
-                self.collector.note("shells differ on quotes behind a dollar sign");
+                self.collector.note_incomplete("shells differ on quotes behind a dollar sign");
             }
-            Some('[') => self.collector.note("shells differ on $[…]"),
+            Some('[') => self.collector.note_incomplete("shells differ on $[…]"),
             Some(next) if !next.is_ascii() => {
-                self.collector.note("shells differ on what follows a dollar sign");
+                self.collector.note_incomplete("shells differ on what follows a dollar sign");
             }
             _ => {
-                word.quoted('$');
+                word.push_quoted('$');
                 return Ok(());
             }
         }
-        word.unknown(self.cursor.since(start));
+        word.push_expansion(self.cursor.text_since(start));
         Ok(())
     }
 
     /// Reads the commands of `$(…)`, after the bracket.
-    pub(super) fn substitution(&mut self) -> Result<(), Stop> {
-        self.nested(|parser| {
-            parser.list()?;
+    pub(super) fn read_substitution(&mut self) -> Result<(), ParseStop> {
+        self.read_nested(|parser| {
+            parser.read_list()?;
             parser.expect_bracket()
         })
     }
 
     /// Reads the expression of `$((…))`, after the first bracket. Only substitutions in it matter.
-    fn arithmetic(&mut self) -> Result<(), Stop> {
-        self.nested(|parser| {
+    fn read_arithmetic(&mut self) -> Result<(), ParseStop> {
+        self.read_nested(|parser| {
             let mut ignored = WordBuilder::default();
             // Counts the bracket that is open already.
             let mut open = 1_usize;
@@ -85,8 +91,8 @@ impl Parser<'_, '_> {
                     Some('(') => open += 1,
                     Some(')') => open -= 1,
                     _ => {
-                        if !parser.within_quotes(&mut ignored, Quoting::Text)? {
-                            return Err(Stop::because("a $((…)) is not closed"));
+                        if !parser.read_within_quotes(&mut ignored, Quoting::Text)? {
+                            return Err(ParseStop::because("a $((…)) is not closed"));
                         }
                         continue;
                     }
@@ -98,9 +104,9 @@ impl Parser<'_, '_> {
     }
 
     /// Reads `${…}`, from the brace.
-    fn parameter(&mut self, quoting: Quoting) -> Result<(), Stop> {
+    fn read_parameter(&mut self, quoting: Quoting) -> Result<(), ParseStop> {
         self.cursor.take();
-        self.nested(|parser| {
+        self.read_nested(|parser| {
             let mut ignored = WordBuilder::default();
             loop {
                 match parser.cursor.peek() {
@@ -108,15 +114,17 @@ impl Parser<'_, '_> {
                         parser.cursor.take();
                         return Ok(());
                     }
-                    Some('"') if quoting != Quoting::Text => parser.double_quoted(&mut ignored)?,
+                    Some('"') if quoting != Quoting::Text => {
+                        parser.read_double_quoted(&mut ignored)?;
+                    }
                     Some('\'') if quoting == Quoting::None => {
                         parser.cursor.take();
                         let closing = parser.cursor.rest().find('\'').map_or(0, |at| at + 1);
                         parser.cursor.skip(closing);
                     }
                     _ => {
-                        if !parser.within_quotes(&mut ignored, Quoting::Text)? {
-                            return Err(Stop::because("a ${…} is not closed"));
+                        if !parser.read_within_quotes(&mut ignored, Quoting::Text)? {
+                            return Err(ParseStop::because("a ${…} is not closed"));
                         }
                     }
                 }
@@ -125,12 +133,12 @@ impl Parser<'_, '_> {
     }
 
     /// Reads the commands between backquotes.
-    pub(super) fn backquoted(
+    pub(super) fn read_backquoted(
         &mut self,
         word: &mut WordBuilder,
         quoting: Quoting,
-    ) -> Result<(), Stop> {
-        self.collector.note("a part of it is the output of another command, `…`");
+    ) -> Result<(), ParseStop> {
+        self.collector.note_incomplete("a part of it is the output of another command, `…`");
         let start = self.cursor.position();
         self.cursor.take();
         let mut commands = String::new();
@@ -146,11 +154,11 @@ impl Parser<'_, '_> {
                     }
                 },
                 Some(character) => commands.push(character),
-                None => return Err(Stop::because("a backquote is not closed")),
+                None => return Err(ParseStop::because("a backquote is not closed")),
             }
         }
-        word.unknown(self.cursor.since(start));
-        Parser::read(self.collector, &commands, self.context, self.depth + 1);
+        word.push_expansion(self.cursor.text_since(start));
+        CommandParser::read(self.collector, &commands, self.context, self.depth + 1);
         Ok(())
     }
 }

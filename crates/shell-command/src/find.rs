@@ -1,7 +1,7 @@
 //! Handles `find` and `xargs`, which run a command on what they find.
 
 use super::invocation::Invocation;
-use super::word::Word;
+use super::word::ShellWord;
 use super::wrappers::skip_options;
 
 /// Lists the actions of `find` that run a command.
@@ -11,8 +11,9 @@ const WRITE_ACTIONS: [&str; 5] = ["-delete", "-fprint", "-fprint0", "-fprintf", 
 
 impl Invocation<'_> {
     /// Reads `find`, and the commands that it runs.
-    pub(super) fn find(&mut self, words: &[Word]) {
-        let is_one_of = |word: &Word, names: &[&str]| names.iter().any(|name| word.text == **name);
+    pub(super) fn read_find(&mut self, words: &[ShellWord]) {
+        let is_one_of =
+            |word: &ShellWord, names: &[&str]| names.iter().any(|name| word.text == **name);
         let runs = words.iter().any(|word| is_one_of(word, &COMMAND_ACTIONS));
         let changes = words.iter().any(|word| is_one_of(word, &WRITE_ACTIONS));
         let reason = match (runs, changes) {
@@ -20,7 +21,7 @@ impl Invocation<'_> {
             (false, true) => Some("deletes files or writes to one"),
             (false, false) => None,
         };
-        self.step(words, reason.map(str::to_owned));
+        self.add_step(words, reason.map(str::to_owned));
         let mut rest = words;
         while let Some(start) = rest.iter().position(|word| is_one_of(word, &COMMAND_ACTIONS)) {
             if rest[start].text.ends_with("dir") {
@@ -32,21 +33,21 @@ impl Invocation<'_> {
                     || (word.text == "+" && position > 0 && rest[position - 1].text == "{}")
             });
             let Some(end) = end else {
-                self.collector.note("a command of find has no end");
+                self.collector.note_incomplete("a command of find has no end");
                 return;
             };
             let command = &rest[..end];
             if let Some(last) = command.iter().rposition(|word| is_one_of(word, &COMMAND_ACTIONS)) {
                 // One of them is the argument of another option.
-                self.collector.note("it is not sure where a command of find starts");
+                self.collector.note_incomplete("it is not sure where a command of find starts");
                 rest = &rest[last..];
                 continue;
             }
             if command.iter().any(|word| word.text.contains("{}")) {
-                self.collector.note("find fills in the names of what it finds");
+                self.collector.note_incomplete("find fills in the names of what it finds");
             }
             if command.is_empty() {
-                self.collector.note("a command of find is missing");
+                self.collector.note_incomplete("a command of find is missing");
             }
             let context = self.context.clone();
             self.read_wrapped(command, &context);
@@ -55,7 +56,7 @@ impl Invocation<'_> {
     }
 
     /// Reads `xargs`, which adds its input to a command.
-    pub(super) fn xargs(&mut self, words: &[Word]) {
+    pub(super) fn read_xargs(&mut self, words: &[ShellWord]) {
         const FLAGS: [&str; 9] =
             ["-0", "-r", "-t", "-x", "-o", "--null", "--no-run-if-empty", "--verbose", "--exit"];
         const VALUED: [&str; 14] = [
@@ -74,15 +75,16 @@ impl Invocation<'_> {
             "--delimiter",
             "--arg-file",
         ];
-        self.collector.note("xargs adds words to a command that are known only when it runs");
+        self.collector
+            .note_incomplete("xargs adds words to a command that are known only when it runs");
         match skip_options(words, &FLAGS, &VALUED) {
             Ok(start) if start < words.len() => {
                 let mut context = self.context.clone();
                 context.limit(|| "gets more words from xargs".to_owned());
                 self.read_wrapped(&words[start..], &context);
             }
-            Ok(_) => self.step(words, None),
-            Err(reason) => self.step(words, Some(reason)),
+            Ok(_) => self.add_step(words, None),
+            Err(reason) => self.add_step(words, Some(reason)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Handles `git` and what it can be made to run.
 
 use super::invocation::Invocation;
-use super::word::Word;
+use super::word::ShellWord;
 
 /// Lists the options before the subcommand that change nothing but the output.
 const GLOBAL_OPTIONS: [&str; 7] = [
@@ -94,12 +94,12 @@ const RISKY_LETTERS: [(&str, &str); 5] =
 
 impl Invocation<'_> {
     /// Reads a call of `git`.
-    pub(super) fn git(&mut self, words: &[Word]) {
-        self.step(words, risk(words).map(str::to_owned));
+    pub(super) fn read_git(&mut self, words: &[ShellWord]) {
+        self.add_step(words, find_git_risk(words).map(str::to_owned));
     }
 }
 
-fn risk(words: &[Word]) -> Option<&'static str> {
+fn find_git_risk(words: &[ShellWord]) -> Option<&'static str> {
     let arguments = &words[1..];
     let subcommand =
         arguments.iter().position(|word| !GLOBAL_OPTIONS.contains(&word.text.as_str()))?;

@@ -1,9 +1,9 @@
 //! Handles programs that run code from a file, from their arguments or from their input.
 
-use lango_text::visible_short;
+use lango_text::make_visible_short;
 
 use super::invocation::Invocation;
-use super::word::Word;
+use super::word::ShellWord;
 
 /// Describes an interpreter whose options are known well enough to tell which word is the file.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ pub(super) const INTERPRETERS: &[Interpreter] = &[
 ];
 
 /// Tells what a word of options means.
-enum Meaning {
+enum OptionMeaning {
     Nothing,
     /// The next word belongs to it.
     TakesNext,
@@ -96,68 +96,75 @@ enum Meaning {
 
 impl Invocation<'_> {
     /// Names the file that an interpreter runs.
-    pub(super) fn interpreter(&mut self, interpreter: &Interpreter, words: &[Word]) {
-        let name = visible_short(&words[0].text);
+    pub(super) fn read_interpreter(&mut self, interpreter: &Interpreter, words: &[ShellWord]) {
+        let name = make_visible_short(&words[0].text);
         if let [_, only] = words
             && interpreter.questions.contains(&only.text.as_str())
         {
-            return self.step(words, None);
+            return self.add_step(words, None);
         }
         let mut position = 1;
         while let Some(word) = words.get(position) {
             position += 1;
             if !word.is_static() {
-                return self.unsure(words, format!("what {name} runs is known only when it runs"));
+                return self.add_unsure_step(
+                    words,
+                    format!("what {name} runs is known only when it runs"),
+                );
             }
-            match interpreter.meaning(&word.text) {
-                Some(Meaning::Nothing) => {}
-                Some(Meaning::TakesNext) => position += 1,
-                Some(Meaning::Code) => {
-                    return self.step(words, Some("runs the code in its arguments".to_owned()));
+            match interpreter.option_meaning(&word.text) {
+                Some(OptionMeaning::Nothing) => {}
+                Some(OptionMeaning::TakesNext) => position += 1,
+                Some(OptionMeaning::Code) => {
+                    return self.add_step(words, Some("runs the code in its arguments".to_owned()));
                 }
-                Some(Meaning::Unknown) => {
-                    let option = visible_short(&word.text);
+                Some(OptionMeaning::Unknown) => {
+                    let option = make_visible_short(&word.text);
                     let reason = format!("the option {option} of {name} is not known");
-                    return self.unsure(words, reason);
+                    return self.add_unsure_step(words, reason);
                 }
                 None if word.text == "-" => break,
                 None => {
-                    self.collector.script(&word.text);
-                    let reason = format!("runs the program in {}", visible_short(&word.text));
-                    return self.step(words, Some(reason));
+                    self.collector.add_script(&word.text);
+                    let reason = format!("runs the program in {}", make_visible_short(&word.text));
+                    return self.add_step(words, Some(reason));
                 }
             }
         }
-        self.unsure(words, format!("{name} takes its program from its input"));
+        self.add_unsure_step(words, format!("{name} takes its program from its input"));
     }
 }
 
 impl Interpreter {
     /// Returns the meaning of an option; none if the word is no option.
-    fn meaning(&self, word: &str) -> Option<Meaning> {
+    fn option_meaning(&self, word: &str) -> Option<OptionMeaning> {
         if word.starts_with("--") {
             let option = word.split_once('=').map_or(word, |(option, _)| option);
             return Some(if self.long_code.contains(&option) {
-                Meaning::Code
+                OptionMeaning::Code
             } else if self.long_flags.contains(&word) {
-                Meaning::Nothing
+                OptionMeaning::Nothing
             } else {
-                Meaning::Unknown
+                OptionMeaning::Unknown
             });
         }
         let letters = word.strip_prefix('-').filter(|letters| !letters.is_empty())?;
         for (position, letter) in letters.char_indices() {
             if self.code.contains(letter) {
-                return Some(Meaning::Code);
+                return Some(OptionMeaning::Code);
             }
             if self.valued.contains(letter) {
                 let is_last = position + letter.len_utf8() == letters.len();
-                return Some(if is_last { Meaning::TakesNext } else { Meaning::Nothing });
+                return Some(if is_last {
+                    OptionMeaning::TakesNext
+                } else {
+                    OptionMeaning::Nothing
+                });
             }
             if !self.flags.contains(letter) {
-                return Some(Meaning::Unknown);
+                return Some(OptionMeaning::Unknown);
             }
         }
-        Some(Meaning::Nothing)
+        Some(OptionMeaning::Nothing)
     }
 }

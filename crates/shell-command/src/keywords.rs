@@ -15,7 +15,7 @@ pub(super) fn is_keyword(word: &str) -> bool {
 }
 
 /// Tells whether this word ends a list of commands.
-pub(super) fn closes(word: &str) -> bool {
+pub(super) fn closes_list(word: &str) -> bool {
     CLOSING.contains(&word)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Rules about commands are compared with what is read here, never with the text. The reader knows
 //! the language that every `sh` supports. If shells differ, if a value is known only when the
-//! command runs, or if the reader is not sure, the reading says so in [`Reading::unreadable`], and
+//! command runs, or if the reader is not sure, the reading says so in [`CommandReading::unreadable`], and
 //! no rule allows the command. The steps are still listed then, as far as they are known, so that a
 //! rule that forbids one of them holds.
 //!
@@ -37,4 +37,4 @@ mod shells;
 mod word;
 mod wrappers;
 
-pub use reading::{CommandStep, Reading, read};
+pub use reading::{CommandReading, CommandStep, read_command};

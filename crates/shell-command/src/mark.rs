@@ -9,7 +9,7 @@
 const EXPANSION_MARK: &str = "<*";
 
 /// Builds the mark for the words at these positions.
-pub(super) fn expansion_mark(positions: &[usize]) -> String {
+pub(super) fn build_expansion_mark(positions: &[usize]) -> String {
     let positions: Vec<_> = positions.iter().map(usize::to_string).collect();
     format!("{EXPANSION_MARK}{}>", positions.join(","))
 }

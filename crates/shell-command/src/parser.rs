@@ -3,13 +3,13 @@
 //! The parser accepts more than shells do. What a shell refuses does not run, so reading steps in
 //! it does no harm. It must never read other commands than a shell would.
 
-use super::collector::Collector;
+use super::collector::ReadingCollector;
 use super::context::CommandContext;
-use super::cursor::Cursor;
+use super::cursor::TextCursor;
 use super::documents::HereDocument;
 use super::invocation::Invocation;
-use super::keywords::{closes, is_keyword, keyword_at};
-use super::word::Word;
+use super::keywords::{closes_list, is_keyword, keyword_at};
+use super::word::ShellWord;
 
 /// Limits how deep brackets, substitutions and texts for other shells may nest. Each level takes
 /// stack.
@@ -17,20 +17,20 @@ const MAX_DEPTH: usize = 48;
 
 /// Signals that the rest of the text cannot be read.
 #[derive(Debug)]
-pub(super) struct Stop {
+pub(super) struct ParseStop {
     reason: String,
 }
 
-impl Stop {
+impl ParseStop {
     pub(super) fn because(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }
 }
 
 /// Reads one text.
-pub(super) struct Parser<'text, 'run> {
-    pub(super) cursor: Cursor<'text>,
-    pub(super) collector: &'run mut Collector,
+pub(super) struct CommandParser<'text, 'run> {
+    pub(super) cursor: TextCursor<'text>,
+    pub(super) collector: &'run mut ReadingCollector,
     /// The context of the whole text.
     pub(super) context: &'run CommandContext,
     pub(super) depth: usize,
@@ -38,37 +38,37 @@ pub(super) struct Parser<'text, 'run> {
     pub(super) documents: Vec<HereDocument>,
 }
 
-impl<'text, 'run> Parser<'text, 'run> {
+impl<'text, 'run> CommandParser<'text, 'run> {
     /// Reads a whole text into the collector.
     pub(super) fn read(
-        collector: &'run mut Collector,
+        collector: &'run mut ReadingCollector,
         text: &'text str,
         context: &'run CommandContext,
         depth: usize,
     ) {
-        let cursor = Cursor::new(text);
+        let cursor = TextCursor::new(text);
         let mut parser = Self { cursor, collector, context, depth, documents: Vec::new() };
-        if let Err(Stop { reason }) = parser.nested(Self::all) {
-            parser.collector.note(reason);
+        if let Err(ParseStop { reason }) = parser.read_nested(Self::read_all) {
+            parser.collector.note_incomplete(reason);
         }
     }
 
-    fn all(&mut self) -> Result<(), Stop> {
-        self.list()?;
+    fn read_all(&mut self) -> Result<(), ParseStop> {
+        self.read_list()?;
         self.check_documents();
         match self.cursor.peek() {
             None => Ok(()),
-            Some(_) => Err(self.unexpected()),
+            Some(_) => Err(self.unexpected_error()),
         }
     }
 
     /// Goes one level deeper, if that is still allowed.
-    pub(super) fn nested(
+    pub(super) fn read_nested(
         &mut self,
-        read: impl FnOnce(&mut Self) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        read: impl FnOnce(&mut Self) -> Result<(), ParseStop>,
+    ) -> Result<(), ParseStop> {
         if self.depth >= MAX_DEPTH {
-            return Err(Stop::because(format!("it is nested more than {MAX_DEPTH} deep")));
+            return Err(ParseStop::because(format!("it is nested more than {MAX_DEPTH} deep")));
         }
         self.depth += 1;
         let result = read(self);
@@ -77,13 +77,13 @@ impl<'text, 'run> Parser<'text, 'run> {
     }
 
     /// Reads commands up to the end of a list: a closing bracket or keyword, `;;`, or the end.
-    pub(super) fn list(&mut self) -> Result<(), Stop> {
+    pub(super) fn read_list(&mut self) -> Result<(), ParseStop> {
         loop {
             self.skip_newlines()?;
             if self.at_end_of_list() {
                 return Ok(());
             }
-            self.pipelines()?;
+            self.read_pipelines()?;
             self.skip_blanks();
             match self.cursor.peek() {
                 Some(';' | '&') if !self.at_end_of_list() => {
@@ -91,7 +91,7 @@ impl<'text, 'run> Parser<'text, 'run> {
                 }
                 Some('\n') => {}
                 _ if self.at_end_of_list() => return Ok(()),
-                _ => return Err(self.unexpected()),
+                _ => return Err(self.unexpected_error()),
             }
         }
     }
@@ -99,17 +99,17 @@ impl<'text, 'run> Parser<'text, 'run> {
     fn at_end_of_list(&self) -> bool {
         match self.cursor.peek() {
             None | Some(')') => true,
-            Some(';') => matches!(self.cursor.second(), Some(';' | '&' | '|')),
-            Some(_) => keyword_at(self.cursor.rest()).is_some_and(closes),
+            Some(';') => matches!(self.cursor.peek_second(), Some(';' | '&' | '|')),
+            Some(_) => keyword_at(self.cursor.rest()).is_some_and(closes_list),
         }
     }
 
     /// Reads pipelines joined by `&&` and `||`.
-    fn pipelines(&mut self) -> Result<(), Stop> {
+    fn read_pipelines(&mut self) -> Result<(), ParseStop> {
         loop {
-            self.pipeline()?;
+            self.read_pipeline()?;
             self.skip_blanks();
-            let (first, second) = (self.cursor.peek(), self.cursor.second());
+            let (first, second) = (self.cursor.peek(), self.cursor.peek_second());
             if !matches!((first, second), (Some('&'), Some('&')) | (Some('|'), Some('|'))) {
                 return Ok(());
             }
@@ -119,21 +119,21 @@ impl<'text, 'run> Parser<'text, 'run> {
         }
     }
 
-    fn pipeline(&mut self) -> Result<(), Stop> {
+    fn read_pipeline(&mut self) -> Result<(), ParseStop> {
         let mut is_first = true;
         loop {
-            while self.keyword() == Some("!") {
+            while self.peek_keyword() == Some("!") {
                 self.cursor.take();
                 self.skip_blanks();
             }
             let before = self.collector.command_reader_count();
-            self.command()?;
+            self.read_command()?;
             if !is_first {
                 self.collector.mark_input_since(before);
             }
             is_first = false;
             self.skip_blanks();
-            if self.cursor.peek() != Some('|') || self.cursor.second() == Some('|') {
+            if self.cursor.peek() != Some('|') || self.cursor.peek_second() == Some('|') {
                 return Ok(());
             }
             self.cursor.take_joined();
@@ -143,77 +143,78 @@ impl<'text, 'run> Parser<'text, 'run> {
     }
 
     /// Reads one command, simple or compound.
-    pub(super) fn command(&mut self) -> Result<(), Stop> {
+    pub(super) fn read_command(&mut self) -> Result<(), ParseStop> {
         let before = self.collector.command_reader_count();
         if self.cursor.peek() == Some('(') {
-            if self.cursor.second() == Some('(') {
-                self.collector.note("shells differ on ((…))");
+            if self.cursor.peek_second() == Some('(') {
+                self.collector.note_incomplete("shells differ on ((…))");
             }
             self.cursor.take();
-            self.substitution()?;
-            return self.trailing_redirections(before);
+            self.read_substitution()?;
+            return self.read_trailing_redirections(before);
         }
-        let Some(keyword) = self.keyword() else { return self.simple_command() };
+        let Some(keyword) = self.peek_keyword() else { return self.read_simple_command() };
         match keyword {
             "{" | "if" | "while" | "until" | "for" | "case" | "select" => {
                 self.cursor.skip(keyword.len());
-                self.nested(|parser| parser.compound(keyword))?;
-                self.trailing_redirections(before)
+                self.read_nested(|parser| parser.read_compound(keyword))?;
+                self.read_trailing_redirections(before)
             }
             "function" | "coproc" => {
-                self.collector.note(format!("shells differ on {keyword}"));
+                self.collector.note_incomplete(format!("shells differ on {keyword}"));
                 self.cursor.skip(keyword.len());
                 self.skip_blanks();
                 if keyword == "function" {
-                    self.word()?;
-                    self.function_brackets();
+                    self.read_word()?;
+                    self.skip_function_brackets();
                 }
                 self.skip_newlines()?;
-                self.nested(Self::command)
+                self.read_nested(Self::read_command)
             }
             "[[" | "]]" => {
-                self.collector.note("shells differ on [[ … ]]");
-                self.simple_command()
+                self.collector.note_incomplete("shells differ on [[ … ]]");
+                self.read_simple_command()
             }
-            _ => Err(self.unexpected()),
+            _ => Err(self.unexpected_error()),
         }
     }
 
     /// Reads a command of assignments, words and redirections.
-    fn simple_command(&mut self) -> Result<(), Stop> {
+    fn read_simple_command(&mut self) -> Result<(), ParseStop> {
         let mut context = self.context.clone();
-        let mut words: Vec<Word> = Vec::new();
+        let mut words: Vec<ShellWord> = Vec::new();
         let start = self.cursor.position();
         let mut both_redirected = false;
         loop {
             self.skip_blanks();
             if self.at_process_substitution() {
-                words.push(self.process_substitution()?);
+                words.push(self.read_process_substitution()?);
                 continue;
             }
             if self.at_redirection() {
                 both_redirected |= self.cursor.peek() == Some('&');
-                self.redirect(&mut context)?;
+                self.read_redirection_into(&mut context)?;
                 continue;
             }
             match self.cursor.peek() {
                 None | Some('\n' | ';' | '&' | '|' | ')') => break,
                 Some('(') => {
-                    self.collector.note("it defines a function or a list");
-                    if !self.function_brackets() {
-                        return Err(self.unexpected());
+                    self.collector.note_incomplete("it defines a function or a list");
+                    if !self.skip_function_brackets() {
+                        return Err(self.unexpected_error());
                     }
                     self.skip_newlines()?;
-                    return self.nested(Self::command);
+                    return self.read_nested(Self::read_command);
                 }
                 Some(_) => {}
             }
-            let word = self.word()?;
+            let word = self.read_word()?;
             if both_redirected {
-                self.collector.note("shells differ on words behind &>");
+                self.collector.note_incomplete("shells differ on words behind &>");
             }
             if matches!(self.cursor.peek(), Some('<' | '>')) && looks_like_descriptor(&word) {
-                self.collector.note("shells differ on descriptors of more than one digit");
+                self.collector
+                    .note_incomplete("shells differ on descriptors of more than one digit");
             }
             if words.is_empty() && word.assignment {
                 Invocation::check_assignment(self.collector, &word.text);
@@ -221,13 +222,13 @@ impl<'text, 'run> Parser<'text, 'run> {
             } else {
                 if words.is_empty() && !word.quoted && is_keyword(&word.text) && word.text != "[[" {
                     let reason = format!("the word {} stands at an odd place", word.text);
-                    self.collector.note(reason);
+                    self.collector.note_incomplete(reason);
                 }
                 words.push(word);
             }
         }
         if self.cursor.position() == start {
-            return Err(Stop::because("a command is missing"));
+            return Err(ParseStop::because("a command is missing"));
         }
         let before = self.collector.command_reader_count();
         Invocation::new(self.collector, &context, self.depth).read(&words);
@@ -242,21 +243,21 @@ impl<'text, 'run> Parser<'text, 'run> {
 
     /// Tells whether `<(` or `>(` starts here.
     pub(super) fn at_process_substitution(&self) -> bool {
-        matches!(self.cursor.peek(), Some('<' | '>')) && self.cursor.second() == Some('(')
+        matches!(self.cursor.peek(), Some('<' | '>')) && self.cursor.peek_second() == Some('(')
     }
 
-    pub(super) fn process_substitution(&mut self) -> Result<Word, Stop> {
-        self.collector.note("shells differ on <(…) and >(…)");
+    pub(super) fn read_process_substitution(&mut self) -> Result<ShellWord, ParseStop> {
+        self.collector.note_incomplete("shells differ on <(…) and >(…)");
         let start = self.cursor.position();
         self.cursor.take_joined();
         self.cursor.take();
-        self.substitution()?;
-        let text = self.cursor.since(start).to_owned();
-        Ok(Word { text, unknown: true, ..Word::default() })
+        self.read_substitution()?;
+        let text = self.cursor.text_since(start).to_owned();
+        Ok(ShellWord { text, unknown: true, ..ShellWord::default() })
     }
 
     /// Skips the `()` after the name of a function.
-    fn function_brackets(&mut self) -> bool {
+    fn skip_function_brackets(&mut self) -> bool {
         self.skip_blanks();
         if self.cursor.peek() != Some('(') {
             return false;
@@ -267,12 +268,12 @@ impl<'text, 'run> Parser<'text, 'run> {
     }
 
     /// Returns the keyword that starts here.
-    pub(super) fn keyword(&self) -> Option<&'text str> {
+    pub(super) fn peek_keyword(&self) -> Option<&'text str> {
         keyword_at(self.cursor.rest())
     }
 
     /// Skips blanks, comments and ends of lines, with the here-documents after them.
-    pub(super) fn skip_newlines(&mut self) -> Result<(), Stop> {
+    pub(super) fn skip_newlines(&mut self) -> Result<(), ParseStop> {
         loop {
             self.skip_blanks();
             if !self.cursor.take_if('\n') {
@@ -282,24 +283,24 @@ impl<'text, 'run> Parser<'text, 'run> {
         }
     }
 
-    pub(super) fn expect_bracket(&mut self) -> Result<(), Stop> {
+    pub(super) fn expect_bracket(&mut self) -> Result<(), ParseStop> {
         self.skip_blanks();
-        if self.cursor.take_if(')') { Ok(()) } else { Err(self.unexpected()) }
+        if self.cursor.take_if(')') { Ok(()) } else { Err(self.unexpected_error()) }
     }
 
-    pub(super) fn unexpected(&self) -> Stop {
+    pub(super) fn unexpected_error(&self) -> ParseStop {
         let rest = self.cursor.rest();
         if rest.is_empty() {
-            return Stop::because("it ends in the middle of a command");
+            return ParseStop::because("it ends in the middle of a command");
         }
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len()).max(1);
-        let word = lango_text::visible_short(&rest[..rest.floor_char_boundary(end.min(20))]);
-        Stop::because(format!("{word} stands at an odd place"))
+        let word = lango_text::make_visible_short(&rest[..rest.floor_char_boundary(end.min(20))]);
+        ParseStop::because(format!("{word} stands at an odd place"))
     }
 }
 
 /// Tells whether a word before a redirection is its descriptor, in some shells.
-fn looks_like_descriptor(word: &Word) -> bool {
+fn looks_like_descriptor(word: &ShellWord) -> bool {
     let text = &word.text;
     !word.quoted
         && ((text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_digit()))

@@ -4,17 +4,17 @@
 //! arguments listed here it does not hold; only a rule for exactly these words does. What a build
 //! tool runs is the project's own code, which a user who allows the tool has in mind.
 
-use lango_text::visible_short;
+use lango_text::make_visible_short;
 
 use super::invocation::Invocation;
-use super::word::Word;
+use super::word::ShellWord;
 
 /// Describes a program.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct ProgramRule {
     pub(super) names: &'static [&'static str],
     why: &'static str,
-    when: When,
+    when: RuleCondition,
     /// True if its first argument that is no option is a file with commands for it.
     runs_file: bool,
     /// The option that such a file follows.
@@ -25,7 +25,7 @@ pub(super) struct Program {
 
 /// Tells for which arguments only a rule for exactly these words holds.
 #[derive(Debug)]
-enum When {
+enum RuleCondition {
     Always,
     /// Letters of short options, and long options by the start of their names.
     Options(&'static str, &'static [&'static str]),
@@ -33,11 +33,11 @@ enum When {
     Words(&'static [&'static str]),
 }
 
-const fn always(names: &'static [&'static str], why: &'static str) -> Program {
-    Program {
+const fn always(names: &'static [&'static str], why: &'static str) -> ProgramRule {
+    ProgramRule {
         names,
         why,
-        when: When::Always,
+        when: RuleCondition::Always,
         runs_file: false,
         file_option: None,
         reads_commands: false,
@@ -45,13 +45,13 @@ const fn always(names: &'static [&'static str], why: &'static str) -> Program {
 }
 
 /// Describes a program like `always`, for one that reads commands from its input if it gets one.
-const fn reads(names: &'static [&'static str], why: &'static str) -> Program {
-    Program { reads_commands: true, ..always(names, why) }
+const fn reads(names: &'static [&'static str], why: &'static str) -> ProgramRule {
+    ProgramRule { reads_commands: true, ..always(names, why) }
 }
 
 /// Describes an interpreter that is known by name only.
-const fn runs_file(names: &'static [&'static str]) -> Program {
-    Program { runs_file: true, ..reads(names, "runs the program that its arguments name") }
+const fn runs_file(names: &'static [&'static str]) -> ProgramRule {
+    ProgramRule { runs_file: true, ..reads(names, "runs the program that its arguments name") }
 }
 
 const fn options(
@@ -59,8 +59,8 @@ const fn options(
     why: &'static str,
     short: &'static str,
     long: &'static [&'static str],
-) -> Program {
-    Program { when: When::Options(short, long), ..always(names, why) }
+) -> ProgramRule {
+    ProgramRule { when: RuleCondition::Options(short, long), ..always(names, why) }
 }
 
 const RUNS: &str = "runs the command in its arguments";
@@ -69,9 +69,9 @@ const EXEC: &str = "is told by an option to run a command";
 const WRITES: &str = "is told by an option to write to a file";
 
 /// Lists the programs.
-pub(super) const PROGRAMS: &[Program] = &[
+pub(super) const PROGRAMS: &[ProgramRule] = &[
     // Languages.
-    Program {
+    ProgramRule {
         file_option: Some("-f"),
         ..always(&["awk", "gawk", "mawk", "nawk", "original-awk"], CODE)
     },
@@ -138,71 +138,79 @@ pub(super) const PROGRAMS: &[Program] = &[
     options(&["nmap"], EXEC, "", &["--script"]),
     options(&["exiftool"], EXEC, "", &["-if", "-p", "-config"]),
     options(&["apt", "apt-get", "aptitude"], EXEC, "oc", &["--option", "--config-file"]),
-    Program {
-        when: When::Words(&["-exec", "-toolexec", "-vettool", "-ldflags"]),
+    ProgramRule {
+        when: RuleCondition::Words(&["-exec", "-toolexec", "-vettool", "-ldflags"]),
         ..always(&["go"], EXEC)
     },
-    Program { when: When::Words(&["exec", "-b", "-batch"]), ..always(&["ip"], EXEC) },
+    ProgramRule { when: RuleCondition::Words(&["exec", "-b", "-batch"]), ..always(&["ip"], EXEC) },
 ];
 
 impl Invocation<'_> {
     /// Reads a program from the table.
-    pub(super) fn program(&mut self, program: &Program, words: &[Word]) {
+    pub(super) fn read_program(&mut self, program: &ProgramRule, words: &[ShellWord]) {
         if program.reads_commands {
             self.collector.add_command_reader(&words[0].text);
         }
         let applies = match program.when {
-            When::Always => true,
-            When::Options(short, long) => words[1..]
+            RuleCondition::Always => true,
+            RuleCondition::Options(short, long) => words[1..]
                 .iter()
                 .enumerate()
                 .any(|(position, word)| has_option(program, position, word, short, long)),
-            When::Words(risky) => words[1..].iter().any(|word| {
+            RuleCondition::Words(risky) => words[1..].iter().any(|word| {
                 let start =
                     word.text.split_once('=').map_or(word.text.as_str(), |(start, _)| start);
                 risky.contains(&start) || risky.contains(&start.replacen("--", "-", 1).as_str())
             }),
         };
         if let Some(option) = program.file_option {
-            self.file_of_option(option, words);
+            self.add_files_of_option(option, words);
         }
         if program.runs_file {
             let file = words[1..].iter().find(|word| !word.text.starts_with('-'));
             if let Some(file) = file {
                 if !file.is_static() {
-                    let name = visible_short(&words[0].text);
-                    self.collector.note(format!("what {name} runs is known only when it runs"));
+                    let name = make_visible_short(&words[0].text);
+                    self.collector
+                        .note_incomplete(format!("what {name} runs is known only when it runs"));
                 }
-                self.collector.script(&file.text);
+                self.collector.add_script(&file.text);
             }
         }
-        self.step(words, applies.then(|| program.why.to_owned()));
+        self.add_step(words, applies.then(|| program.why.to_owned()));
     }
 }
 
 impl Invocation<'_> {
     /// Adds the files after an option such as `-f`, in the same word or the next.
-    pub(super) fn file_of_option(&mut self, option: &str, words: &[Word]) {
-        let name = visible_short(&words[0].text);
+    pub(super) fn add_files_of_option(&mut self, option: &str, words: &[ShellWord]) {
+        let name = make_visible_short(&words[0].text);
         for (position, word) in words.iter().enumerate() {
             let Some(attached) = word.text.strip_prefix(option) else { continue };
             let next = words.get(position + 1).map_or("-", |next| next.text.as_str());
             let file = if attached.is_empty() { next } else { attached };
             if file == "-" {
-                self.collector.note(format!("{name} takes its program from its input"));
+                self.collector.note_incomplete(format!("{name} takes its program from its input"));
             } else {
-                self.collector.script(file);
+                self.collector.add_script(file);
             }
-            let is_next_static = words.get(position + 1).is_none_or(Word::is_static);
+            let is_next_static = words.get(position + 1).is_none_or(ShellWord::is_static);
             if !word.is_static() || (attached.is_empty() && !is_next_static) {
-                self.collector.note(format!("what {name} runs is known only when it runs"));
+                self.collector
+                    .note_incomplete(format!("what {name} runs is known only when it runs"));
             }
         }
     }
 }
 
 /// Tells whether a word may be one of these options, perhaps among others or shortened.
-fn has_option(program: &Program, position: usize, word: &Word, short: &str, long: &[&str]) -> bool {
+fn has_option(
+    program: &ProgramRule,
+    position: usize,
+    word: &ShellWord,
+    short: &str,
+    long: &[&str],
+) -> bool {
     let text = word.text.as_str();
     let name = text.split_once('=').map_or(text, |(name, _)| name);
     if long.iter().any(|option| name == *option || (name.len() > 2 && option.starts_with(name))) {

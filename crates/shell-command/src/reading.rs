@@ -1,15 +1,15 @@
 //! Defines the result of reading a command.
 
-use super::collector::Collector;
+use super::collector::ReadingCollector;
 use super::context::CommandContext;
-use super::parser::Parser;
+use super::parser::CommandParser;
 
 /// Limits how many bytes of a command are read.
 const MAX_COMMAND_BYTES: usize = 64 * 1024;
 
 /// Tells what a command would do, as far as its text shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct CommandReading {
     /// Every program and builtin that would run. A wrapper such as `env` or `sh -c` is not among
     /// them, but what it leads to is.
     pub steps: Vec<CommandStep>,
@@ -30,14 +30,14 @@ pub struct CommandStep {
 }
 
 /// Reads a command that is meant for `sh -c`.
-pub fn read(command: &str) -> Reading {
-    let mut collector = Collector::default();
+pub fn read_command(command: &str) -> CommandReading {
+    let mut collector = ReadingCollector::default();
     if command.len() > MAX_COMMAND_BYTES {
-        collector.note(format!("it is longer than {} KiB", MAX_COMMAND_BYTES / 1024));
+        collector.note_incomplete(format!("it is longer than {} KiB", MAX_COMMAND_BYTES / 1024));
     } else if command.contains('\0') {
-        collector.note("it contains a NUL character");
+        collector.note_incomplete("it contains a NUL character");
     } else {
-        Parser::read(&mut collector, command, &CommandContext::default(), 0);
+        CommandParser::read(&mut collector, command, &CommandContext::default(), 0);
     }
     collector.finish()
 }

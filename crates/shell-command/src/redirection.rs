@@ -1,10 +1,10 @@
 //! Reads redirections of input and output.
 
-use lango_text::visible_short;
+use lango_text::make_visible_short;
 
 use super::context::CommandContext;
-use super::parser::{Parser, Stop};
-use super::word::Word;
+use super::parser::{CommandParser, ParseStop};
+use super::word::ShellWord;
 
 /// Describes a redirection that was read.
 #[derive(Debug)]
@@ -12,11 +12,11 @@ struct Redirection {
     /// The operator, with a descriptor if it is not the default one.
     operator: String,
     target: String,
-    reason: Reason,
+    reason: RedirectionReason,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Reason {
+enum RedirectionReason {
     Reads,
     Writes,
     Text,
@@ -27,34 +27,34 @@ impl Redirection {
         let Self { operator, target, reason } = self;
         context.input |= operator.contains('<');
         context.limit(|| match reason {
-            Reason::Reads => format!("reads from {}", visible_short(&target)),
-            Reason::Writes => format!("writes to {}", visible_short(&target)),
-            Reason::Text => "is given a text as input".to_owned(),
+            RedirectionReason::Reads => format!("reads from {}", make_visible_short(&target)),
+            RedirectionReason::Writes => format!("writes to {}", make_visible_short(&target)),
+            RedirectionReason::Text => "is given a text as input".to_owned(),
         });
         context.redirections.extend([operator, target]);
     }
 }
 
-impl Parser<'_, '_> {
+impl CommandParser<'_, '_> {
     /// Tells whether a redirection starts here, without a descriptor or with one of a single digit.
     pub(super) fn at_redirection(&self) -> bool {
         match self.cursor.peek() {
             Some('<' | '>') => true,
-            Some('&') => self.cursor.second() == Some('>'),
-            Some('0'..='9') => matches!(self.cursor.second(), Some('<' | '>')),
+            Some('&') => self.cursor.peek_second() == Some('>'),
+            Some('0'..='9') => matches!(self.cursor.peek_second(), Some('<' | '>')),
             _ => false,
         }
     }
 
     /// Reads a redirection from its operator on. Returns none if its target does not matter.
-    fn redirection(&mut self, descriptor: &str) -> Result<Option<Redirection>, Stop> {
-        let operator = self.operator();
+    fn read_redirection(&mut self, descriptor: &str) -> Result<Option<Redirection>, ParseStop> {
+        let operator = self.read_operator();
         if matches!(operator.as_str(), "<<" | "<<-") {
-            return self.here_document(&operator, descriptor).map(Some);
+            return self.read_here_document(&operator, descriptor).map(Some);
         }
-        let target = self.target()?;
+        let target = self.read_target()?;
         if !target.unknown && !target.is_static() {
-            self.collector.note("the target of a redirection is filled in by the shell");
+            self.collector.note_incomplete("the target of a redirection is filled in by the shell");
         }
         let input = operator.starts_with('<');
         let copies = operator.ends_with('&') && is_descriptor(&target.text);
@@ -67,9 +67,9 @@ impl Parser<'_, '_> {
             return Ok(None);
         }
         let reason = match operator.as_str() {
-            "<<<" => Reason::Text,
-            "<" | "<&" => Reason::Reads,
-            _ => Reason::Writes,
+            "<<<" => RedirectionReason::Text,
+            "<" | "<&" => RedirectionReason::Reads,
+            _ => RedirectionReason::Writes,
         };
         let usual = if input { "0" } else { "1" };
         let descriptor = if descriptor == usual { "" } else { descriptor };
@@ -78,7 +78,10 @@ impl Parser<'_, '_> {
     }
 
     /// Reads a redirection with its descriptor, for the command that it belongs to.
-    pub(super) fn redirect(&mut self, context: &mut CommandContext) -> Result<(), Stop> {
+    pub(super) fn read_redirection_into(
+        &mut self,
+        context: &mut CommandContext,
+    ) -> Result<(), ParseStop> {
         let descriptor = match self.cursor.peek() {
             Some(first @ ('&' | '0'..='9')) => {
                 self.cursor.take_joined();
@@ -86,7 +89,7 @@ impl Parser<'_, '_> {
             }
             _ => String::new(),
         };
-        if let Some(redirection) = self.redirection(&descriptor)? {
+        if let Some(redirection) = self.read_redirection(&descriptor)? {
             redirection.add_to(context);
         }
         Ok(())
@@ -94,25 +97,25 @@ impl Parser<'_, '_> {
 
     /// Reads the redirections after something in brackets, a loop and the like, as a step of their
     /// own. Input goes to everything in there: what came since `before`.
-    pub(super) fn trailing_redirections(&mut self, before: usize) -> Result<(), Stop> {
+    pub(super) fn read_trailing_redirections(&mut self, before: usize) -> Result<(), ParseStop> {
         let mut context = CommandContext::default();
         loop {
             self.skip_blanks();
             if !self.at_redirection() {
                 break;
             }
-            self.redirect(&mut context)?;
+            self.read_redirection_into(&mut context)?;
         }
         if context.input {
             self.collector.mark_input_since(before);
         }
         if !context.is_empty() {
-            self.collector.step(&context, &[], None);
+            self.collector.add_step(&context, &[], None);
         }
         Ok(())
     }
 
-    fn operator(&mut self) -> String {
+    fn read_operator(&mut self) -> String {
         let mut operator: String = self.cursor.take_joined().into_iter().collect();
         while let Some(next) = self.cursor.peek() {
             let longer = format!("{operator}{next}");
@@ -125,22 +128,30 @@ impl Parser<'_, '_> {
         operator
     }
 
-    fn target(&mut self) -> Result<Word, Stop> {
+    fn read_target(&mut self) -> Result<ShellWord, ParseStop> {
         self.skip_blanks();
         if self.at_process_substitution() {
-            return self.process_substitution();
+            return self.read_process_substitution();
         }
         match self.cursor.peek() {
-            Some(next) if !super::lexer::ends_word(next) => self.word(),
-            _ => Err(Stop::because("a redirection has no target")),
+            Some(next) if !super::lexer::ends_word(next) => self.read_word(),
+            _ => Err(ParseStop::because("a redirection has no target")),
         }
     }
 
-    fn here_document(&mut self, operator: &str, descriptor: &str) -> Result<Redirection, Stop> {
-        let delimiter = self.target()?;
+    fn read_here_document(
+        &mut self,
+        operator: &str,
+        descriptor: &str,
+    ) -> Result<Redirection, ParseStop> {
+        let delimiter = self.read_target()?;
         let target = self.expect_document(delimiter, operator == "<<-");
         let descriptor = if descriptor == "0" { "" } else { descriptor };
-        Ok(Redirection { operator: format!("{descriptor}<<"), target, reason: Reason::Text })
+        Ok(Redirection {
+            operator: format!("{descriptor}<<"),
+            target,
+            reason: RedirectionReason::Text,
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Handles `sed`: separates scripts that only print and replace from those that run and write.
 
 use super::invocation::Invocation;
-use super::word::Word;
+use super::word::ShellWord;
 use super::wrappers::skip_options;
 
 const FLAGS: [&str; 12] = [
@@ -21,18 +21,18 @@ const FLAGS: [&str; 12] = [
 
 impl Invocation<'_> {
     /// Reads a call of `sed`.
-    pub(super) fn sed(&mut self, words: &[Word]) {
+    pub(super) fn read_sed(&mut self, words: &[ShellWord]) {
         let reason = "its script can run commands or write to files";
-        if harmless(words) == Some(true) {
-            return self.step(words, None);
+        if are_scripts_harmless(words) == Some(true) {
+            return self.add_step(words, None);
         }
-        self.file_of_option("-f", words);
-        self.step(words, Some(reason.to_owned()));
+        self.add_files_of_option("-f", words);
+        self.add_step(words, Some(reason.to_owned()));
     }
 }
 
 /// Tells whether all scripts are harmless; none if it is not sure which words are scripts.
-fn harmless(words: &[Word]) -> Option<bool> {
+fn are_scripts_harmless(words: &[ShellWord]) -> Option<bool> {
     let start = skip_options(words, &FLAGS, &["-e"]).ok()?;
     let mut scripts = Vec::new();
     let mut options = words[1..start].iter();
@@ -61,8 +61,8 @@ fn is_harmless(script: &str) -> bool {
         if rest.is_empty() {
             return true;
         }
-        let Some(behind) = address(rest) else { return false };
-        let Some(behind) = command(behind) else { return false };
+        let Some(behind) = skip_address(rest) else { return false };
+        let Some(behind) = skip_harmless_command(behind) else { return false };
         rest = behind.trim_start_matches([' ', '\t']);
         if !rest.is_empty() && !rest.starts_with([';', '\n', '}']) {
             return false;
@@ -71,21 +71,21 @@ fn is_harmless(script: &str) -> bool {
 }
 
 /// Skips an address, if there is one.
-fn address(text: &str) -> Option<&str> {
+fn skip_address(text: &str) -> Option<&str> {
     let mut rest = text;
     loop {
         rest = rest.trim_start_matches(|part: char| {
             part.is_ascii_digit() || matches!(part, ',' | '$' | '+' | '~' | '!' | ' ')
         });
         match rest.strip_prefix('/') {
-            Some(pattern) => rest = delimited(pattern, '/')?,
+            Some(pattern) => rest = skip_delimited(pattern, '/')?,
             None => return Some(rest),
         }
     }
 }
 
 /// Skips one command that is known to be harmless.
-fn command(text: &str) -> Option<&str> {
+fn skip_harmless_command(text: &str) -> Option<&str> {
     let mut characters = text.chars();
     match characters.next()? {
         '{' | 'p' | 'P' | 'd' | 'D' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | '=' => {
@@ -94,7 +94,7 @@ fn command(text: &str) -> Option<&str> {
         'q' => Some(characters.as_str().trim_start_matches(|part: char| part.is_ascii_digit())),
         's' => {
             let delimiter = characters.next().filter(char::is_ascii_punctuation)?;
-            let rest = delimited(delimited(characters.as_str(), delimiter)?, delimiter)?;
+            let rest = skip_delimited(skip_delimited(characters.as_str(), delimiter)?, delimiter)?;
             Some(rest.trim_start_matches(|flag: char| {
                 flag.is_ascii_digit() || matches!(flag, 'g' | 'p' | 'i' | 'I')
             }))
@@ -105,7 +105,7 @@ fn command(text: &str) -> Option<&str> {
 
 /// Skips a text and the delimiter after it. Implementations differ on delimiters in brackets and on
 /// lines that end in it, so none of these may be in it.
-fn delimited(text: &str, delimiter: char) -> Option<&str> {
+fn skip_delimited(text: &str, delimiter: char) -> Option<&str> {
     let mut characters = text.chars();
     loop {
         match characters.next()? {

@@ -3,7 +3,7 @@
 /// Holds a word without its quotes.
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each can be true with any of the others")]
-pub(super) struct Word {
+pub(super) struct ShellWord {
     /// The text that the program gets. Expansions are in it as they are written.
     pub(super) text: String,
     /// True if part of it was quoted, so that it is no keyword and no number of a descriptor.
@@ -18,7 +18,7 @@ pub(super) struct Word {
     pub(super) assignment: bool,
 }
 
-impl Word {
+impl ShellWord {
     /// Tells whether the program gets exactly the text.
     pub(super) fn is_static(&self) -> bool {
         !self.unknown && !self.pattern && !self.braces
@@ -28,7 +28,7 @@ impl Word {
 /// Builds a word, and notices what the shell would notice.
 #[derive(Debug, Default)]
 pub(super) struct WordBuilder {
-    word: Word,
+    word: ShellWord,
     open_bracket: bool,
     open_brace: bool,
     brace_separator: bool,
@@ -36,7 +36,7 @@ pub(super) struct WordBuilder {
 
 impl WordBuilder {
     /// Adds a character that is not quoted.
-    pub(super) fn plain(&mut self, character: char) {
+    pub(super) fn push_plain(&mut self, character: char) {
         let text = &self.word.text;
         match character {
             '*' | '?' => self.word.pattern = true,
@@ -50,33 +50,33 @@ impl WordBuilder {
             }
             _ => {}
         }
-        self.literal(character);
+        self.push_literal(character);
     }
 
     /// Adds a character that was quoted in some way.
-    pub(super) fn quoted(&mut self, character: char) {
+    pub(super) fn push_quoted(&mut self, character: char) {
         self.word.quoted = true;
-        self.literal(character);
+        self.push_literal(character);
     }
 
     /// Adds an expansion, as it is written.
-    pub(super) fn unknown(&mut self, written: &str) {
+    pub(super) fn push_expansion(&mut self, written: &str) {
         self.word.unknown = true;
         self.word.text.push_str(written);
     }
 
     /// Records quotes: they make a word even if nothing is in them.
-    pub(super) fn opened_quotes(&mut self) {
+    pub(super) fn note_quotes(&mut self) {
         self.word.quoted = true;
     }
 
-    pub(super) fn finish(self) -> Word {
+    pub(super) fn finish(self) -> ShellWord {
         self.word
     }
 
     /// Adds a character whose meaning counts even if it is quoted: an error here only makes a word
     /// less certain.
-    fn literal(&mut self, character: char) {
+    fn push_literal(&mut self, character: char) {
         match character {
             ']' if self.open_bracket => self.word.pattern = true,
             ',' if self.open_brace => self.brace_separator = true,

@@ -3,26 +3,26 @@
 //! An option that is not listed makes the reading incomplete: how many words belong to it is never
 //! guessed.
 
-use lango_text::visible_short;
+use lango_text::make_visible_short;
 
 use super::invocation::Invocation;
-use super::word::Word;
+use super::word::ShellWord;
 
 /// Describes a program that runs another one.
 #[derive(Debug)]
-pub(super) struct Wrapper {
+pub(super) struct WrapperProgram {
     pub(super) names: &'static [&'static str],
     /// Options without a value.
     flags: &'static [&'static str],
     /// Options with a value.
     valued: &'static [&'static str],
-    operands: Operands,
+    operands: WrapperOperands,
     step: StepPolicy,
 }
 
 /// Tells what comes between the options and the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operands {
+enum WrapperOperands {
     Nothing,
     /// `NAME=value`, any number of them.
     Assignments,
@@ -38,12 +38,18 @@ enum StepPolicy {
     Always(&'static str),
 }
 
-const fn plain(names: &'static [&'static str], flags: &'static [&'static str]) -> Wrapper {
-    Wrapper { names, flags, valued: &[], operands: Operands::Nothing, step: StepPolicy::Never }
+const fn plain(names: &'static [&'static str], flags: &'static [&'static str]) -> WrapperProgram {
+    WrapperProgram {
+        names,
+        flags,
+        valued: &[],
+        operands: WrapperOperands::Nothing,
+        step: StepPolicy::Never,
+    }
 }
 
 /// Lists every wrapper that is unwrapped.
-pub(super) const WRAPPERS: &[Wrapper] = &[
+pub(super) const WRAPPERS: &[WrapperProgram] = &[
     plain(&["nohup"], &[]),
     plain(&["builtin"], &[]),
     plain(&["exec"], &[]),
@@ -51,47 +57,47 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     plain(&["time"], &["-p"]),
     plain(&["setsid"], &["-c", "-f", "-w", "--ctty", "--fork", "--wait"]),
     plain(&["busybox", "toybox"], &[]),
-    Wrapper {
+    WrapperProgram {
         valued: &["-n", "--adjustment"],
         ..plain(&["nice"], &["-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9", "-0"])
     },
-    Wrapper {
+    WrapperProgram {
         valued: &["-i", "-o", "-e", "--input", "--output", "--error"],
         ..plain(&["stdbuf"], &[])
     },
-    Wrapper {
+    WrapperProgram {
         valued: &["-c", "-n", "--class", "--classdata"],
         ..plain(&["ionice"], &["-t", "--ignore"])
     },
-    Wrapper {
+    WrapperProgram {
         valued: &["-s", "-k", "--signal", "--kill-after"],
-        operands: Operands::Number,
+        operands: WrapperOperands::Number,
         ..plain(&["timeout", "gtimeout"], &["-v", "--verbose", "--foreground", "--preserve-status"])
     },
-    Wrapper {
-        operands: Operands::Number,
+    WrapperProgram {
+        operands: WrapperOperands::Number,
         ..plain(
             &["chrt"],
             &["-b", "-f", "-i", "-o", "-r", "--batch", "--fifo", "--idle", "--other", "--rr"],
         )
     },
-    Wrapper {
-        operands: Operands::Number,
+    WrapperProgram {
+        operands: WrapperOperands::Number,
         ..plain(&["taskset"], &["-a", "-c", "--all-tasks", "--cpu-list"])
     },
-    Wrapper {
+    WrapperProgram {
         valued: &["-u", "--unset", "-C", "--chdir"],
-        operands: Operands::Assignments,
+        operands: WrapperOperands::Assignments,
         step: StepPolicy::WithOptions("changes the environment or the directory of what it runs"),
         ..plain(&["env"], &["-", "-i", "--ignore-environment", "-v", "--debug"])
     },
-    Wrapper {
+    WrapperProgram {
         valued: &["-u", "--user", "-g", "--group", "-p", "--prompt", "-C", "--close-from"],
-        operands: Operands::Assignments,
+        operands: WrapperOperands::Assignments,
         step: StepPolicy::Always("runs with the rights of another user"),
         ..plain(&["sudo"], &["-n", "-E", "-H", "-S", "-A", "-b", "-k", "-P", "--non-interactive"])
     },
-    Wrapper {
+    WrapperProgram {
         valued: &["-u"],
         step: StepPolicy::Always("runs with the rights of another user"),
         ..plain(&["doas"], &["-n"])
@@ -100,56 +106,58 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
 
 impl Invocation<'_> {
     /// Unwraps a wrapper.
-    pub(super) fn wrapper(&mut self, wrapper: &Wrapper, words: &[Word]) {
+    pub(super) fn read_wrapper(&mut self, wrapper: &WrapperProgram, words: &[ShellWord]) {
         let name = wrapper.names.first().copied().unwrap_or_default();
         // `command -v` and `command -V` tell what a name refers to.
         let asks = words.get(1).is_some_and(|word| matches!(word.text.as_str(), "-v" | "-V"));
         if name == "command" && asks {
-            return self.step(words, None);
+            return self.add_step(words, None);
         }
         let mut start = match skip_options(words, wrapper.flags, wrapper.valued) {
             Ok(start) => start,
-            Err(reason) => return self.unsure(words, reason),
+            Err(reason) => return self.add_unsure_step(words, reason),
         };
         let has_options = words[1..start].iter().any(|word| word.text != "--");
         let mut context = self.context.clone();
         match wrapper.operands {
-            Operands::Nothing => {}
-            Operands::Assignments => {
+            WrapperOperands::Nothing => {}
+            WrapperOperands::Assignments => {
                 while let Some(word) = words.get(start).filter(|word| word.text.contains('=')) {
                     if !word.unknown && !word.is_static() {
-                        self.collector.note(format!("an argument of {name} is filled in"));
+                        self.collector
+                            .note_incomplete(format!("an argument of {name} is filled in"));
                     }
                     Self::check_assignment(self.collector, &word.text);
                     context.assign(&word.text);
                     start += 1;
                 }
             }
-            Operands::Number => {
+            WrapperOperands::Number => {
                 let number = words.get(start);
                 let is_number = number.is_some_and(|word| {
                     word.is_static() && word.text.starts_with(|first: char| first.is_ascii_digit())
                 });
                 if !is_number {
-                    return self.unsure(words, format!("the arguments of {name} are not known"));
+                    return self
+                        .add_unsure_step(words, format!("the arguments of {name} are not known"));
                 }
                 start += 1;
             }
         }
         let command = &words[start..];
         if command.is_empty() {
-            return self.step(words, None);
+            return self.add_step(words, None);
         }
         if name == "time" && super::keywords::is_keyword(&command[0].text) {
-            self.collector.note("shells differ on what time measures");
+            self.collector.note_incomplete("shells differ on what time measures");
         }
         match wrapper.step {
-            StepPolicy::Always(reason) => self.step(words, Some(reason.to_owned())),
+            StepPolicy::Always(reason) => self.add_step(words, Some(reason.to_owned())),
             StepPolicy::WithOptions(reason) if has_options => {
                 if words[1..start].iter().any(|word| is_change_of_directory(&word.text)) {
                     self.collector.note_directory_change();
                 }
-                self.step(words, Some(reason.to_owned()));
+                self.add_step(words, Some(reason.to_owned()));
             }
             StepPolicy::WithOptions(_) | StepPolicy::Never => {}
         }
@@ -165,13 +173,14 @@ fn is_change_of_directory(option: &str) -> bool {
 /// Returns the position of the first word that is no option, read as `getopt` reads them, or the
 /// reason why that is not sure.
 pub(super) fn skip_options(
-    words: &[Word],
+    words: &[ShellWord],
     flags: &[&str],
     valued: &[&str],
 ) -> Result<usize, String> {
-    let name = words.first().map(|word| visible_short(&word.text)).unwrap_or_default();
-    let unknown =
-        |word: &Word| format!("the option {} of {name} is not known", visible_short(&word.text));
+    let name = words.first().map(|word| make_visible_short(&word.text)).unwrap_or_default();
+    let unknown = |word: &ShellWord| {
+        format!("the option {} of {name} is not known", make_visible_short(&word.text))
+    };
     let mut position = 1;
     while let Some(word) = words.get(position) {
         let text = word.text.as_str();
@@ -194,7 +203,7 @@ pub(super) fn skip_options(
                 _ => return Err(unknown(word)),
             }
         } else {
-            short_options(text, flags, valued).ok_or_else(|| unknown(word))?
+            takes_next_word(text, flags, valued).ok_or_else(|| unknown(word))?
         };
         position += 1;
         if takes_next {
@@ -209,7 +218,7 @@ pub(super) fn skip_options(
 }
 
 /// Tells whether a word of short options takes the next word for a value; none if one is unknown.
-fn short_options(text: &str, flags: &[&str], valued: &[&str]) -> Option<bool> {
+fn takes_next_word(text: &str, flags: &[&str], valued: &[&str]) -> Option<bool> {
     let letters = text.get(1..)?;
     for (position, letter) in letters.char_indices() {
         let option = format!("-{letter}");

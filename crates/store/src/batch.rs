@@ -29,7 +29,7 @@ impl Statement {
     /// Marks a query whose cost does not show in the rows that it visits, such as a full-text search:
     /// it never runs on the calling thread.
     #[must_use]
-    pub fn long(mut self) -> Self {
+    pub fn mark_long(mut self) -> Self {
         self.long = true;
         self
     }

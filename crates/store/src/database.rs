@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::postgres::PostgresDatabase;
 use crate::sqlite::SqliteDatabase;
-use crate::{Batch, Component, DatabaseLocation, Row, RowView, Statement, StoreError};
+use crate::{Batch, DatabaseLocation, Row, RowView, SchemaComponent, Statement, StoreError};
 
 /// The engine behind a handle, for the rare statement that cannot be written for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
+pub enum SqlDialect {
     /// SQLite.
     Sqlite,
     /// PostgreSQL.
@@ -18,10 +18,10 @@ pub enum Dialect {
 /// An open database. Clones share the connections; dropping the last one closes them.
 #[derive(Clone)]
 pub struct Database {
-    engine: Arc<Engine>,
+    engine: Arc<DatabaseEngine>,
 }
 
-enum Engine {
+enum DatabaseEngine {
     Sqlite(SqliteDatabase),
     Postgres(PostgresDatabase),
 }
@@ -30,27 +30,29 @@ impl Database {
     /// Opens a database. A missing SQLite file is created, readable by its owner only.
     pub async fn open(location: &DatabaseLocation) -> Result<Self, StoreError> {
         let engine = match location {
-            DatabaseLocation::Sqlite(path) => Engine::Sqlite(SqliteDatabase::open(path).await?),
+            DatabaseLocation::Sqlite(path) => {
+                DatabaseEngine::Sqlite(SqliteDatabase::open(path).await?)
+            }
             DatabaseLocation::Postgres(url) => {
-                Engine::Postgres(PostgresDatabase::open(url, location.to_string()).await?)
+                DatabaseEngine::Postgres(PostgresDatabase::open(url, location.to_string()).await?)
             }
         };
         Ok(Self { engine: Arc::new(engine) })
     }
 
     /// Returns the engine.
-    pub fn dialect(&self) -> Dialect {
+    pub fn dialect(&self) -> SqlDialect {
         match &*self.engine {
-            Engine::Sqlite(_) => Dialect::Sqlite,
-            Engine::Postgres(_) => Dialect::Postgres,
+            DatabaseEngine::Sqlite(_) => SqlDialect::Sqlite,
+            DatabaseEngine::Postgres(_) => SqlDialect::Postgres,
         }
     }
 
     /// Brings a component's tables up to date. Costs one read if they already are.
-    pub async fn migrate(&self, component: &Component) -> Result<(), StoreError> {
+    pub async fn migrate(&self, component: &SchemaComponent) -> Result<(), StoreError> {
         match &*self.engine {
-            Engine::Sqlite(database) => database.migrate(*component).await,
-            Engine::Postgres(database) => database.migrate(component).await,
+            DatabaseEngine::Sqlite(database) => database.migrate(*component).await,
+            DatabaseEngine::Postgres(database) => database.migrate(component).await,
         }
     }
 
@@ -58,8 +60,8 @@ impl Database {
     /// batch that was submitted is finished even if the caller stops waiting for it.
     pub async fn write(&self, batch: Batch) -> Result<Vec<u64>, StoreError> {
         match &*self.engine {
-            Engine::Sqlite(database) => database.write(batch).await,
-            Engine::Postgres(database) => database.write(batch).await,
+            DatabaseEngine::Sqlite(database) => database.write(batch).await,
+            DatabaseEngine::Postgres(database) => database.write(batch).await,
         }
     }
 
@@ -67,8 +69,8 @@ impl Database {
     /// change anything, because it may be run again if a connection breaks.
     pub async fn query(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
         match &*self.engine {
-            Engine::Sqlite(database) => database.query(statement).await,
-            Engine::Postgres(database) => database.query(statement).await,
+            DatabaseEngine::Sqlite(database) => database.query(statement).await,
+            DatabaseEngine::Postgres(database) => database.query(statement).await,
         }
     }
 
@@ -80,8 +82,8 @@ impl Database {
         F: FnMut(&mut T, &RowView<'_>) -> Result<(), StoreError> + Send + 'static,
     {
         match &*self.engine {
-            Engine::Sqlite(database) => database.fold(statement, state, step).await,
-            Engine::Postgres(database) => database.fold(statement, state, step).await,
+            DatabaseEngine::Sqlite(database) => database.fold(statement, state, step).await,
+            DatabaseEngine::Postgres(database) => database.fold(statement, state, step).await,
         }
     }
 
@@ -90,24 +92,24 @@ impl Database {
     /// vacuumed (PostgreSQL).
     pub async fn erase_traces(&self, tables: &[&'static str]) -> Result<(), StoreError> {
         match &*self.engine {
-            Engine::Sqlite(database) => database.truncate_log().await,
-            Engine::Postgres(database) => database.vacuum(tables).await,
+            DatabaseEngine::Sqlite(database) => database.truncate_log().await,
+            DatabaseEngine::Postgres(database) => database.vacuum(tables).await,
         }
     }
 
     /// Finishes queued work and closes the connections of all clones.
     pub async fn close(&self) {
         match &*self.engine {
-            Engine::Sqlite(database) => database.close().await,
-            Engine::Postgres(database) => database.close(),
+            DatabaseEngine::Sqlite(database) => database.close().await,
+            DatabaseEngine::Postgres(database) => database.close(),
         }
     }
 
     /// Returns the name of this database for messages.
     pub(crate) fn location(&self) -> &str {
         match &*self.engine {
-            Engine::Sqlite(database) => database.location(),
-            Engine::Postgres(database) => database.location(),
+            DatabaseEngine::Sqlite(database) => database.location(),
+            DatabaseEngine::Postgres(database) => database.location(),
         }
     }
 }

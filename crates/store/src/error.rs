@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::journal::Owner;
+use crate::journal::LeaseOwner;
 
 /// Describes why an operation failed. Each message names the cause and the next step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -113,7 +113,7 @@ pub enum StoreError {
         /// The session.
         session: String,
         /// The process that uses it.
-        owner: Owner,
+        owner: LeaseOwner,
     },
     /// For the caller: the handle was closed.
     #[error("the database was already closed")]

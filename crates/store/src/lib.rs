@@ -18,13 +18,14 @@ pub mod testing;
 mod value;
 
 pub use batch::{Batch, Durability, Statement};
-pub use database::{Database, Dialect};
+pub use database::{Database, SqlDialect};
 pub use error::StoreError;
 pub use journal::{
-    Answer, AnswerOutcome, Append, Claim, ClaimError, Journal, Owner, PendingApproval,
-    ProcessIdentity, Redaction, RedactionReport, SessionSummary, StoredOutput, UnfinishedTurn,
+    AnswerOutcome, ApprovalAnswerRow, ClaimError, Journal, JournalAppend, LeaseOwner,
+    PendingApproval, ProcessIdentity, Redaction, RedactionReport, SessionClaim, SessionSummary,
+    StoredOutput, UnfinishedTurn,
 };
 pub use location::DatabaseLocation;
-pub use migration::{Component, Migration};
+pub use migration::{Migration, SchemaComponent};
 pub use row::{Row, RowView};
 pub use value::SqlValue;

@@ -15,7 +15,7 @@ pub struct Migration {
 
 /// A part of the schema with its own version.
 #[derive(Debug, Clone, Copy)]
-pub struct Component {
+pub struct SchemaComponent {
     /// Its name in the table `schema_versions`.
     pub name: &'static str,
     /// Its steps in ascending order of version.
@@ -30,14 +30,17 @@ pub(crate) const CREATE_VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_vers
 pub(crate) const WRITE_VERSION: &str = "INSERT INTO schema_versions (component, version) \
      VALUES ($1, $2) ON CONFLICT (component) DO UPDATE SET version = excluded.version";
 
-impl Component {
+impl SchemaComponent {
     /// Returns the latest version that this program supports.
     pub(crate) fn latest_version(&self) -> u32 {
         self.migrations.last().map_or(0, |migration| migration.version)
     }
 
     /// Returns the steps that a database at version `found` is missing.
-    pub(crate) fn pending(&self, found: i64) -> Result<&'static [Migration], StoreError> {
+    pub(crate) fn pending_migrations(
+        &self,
+        found: i64,
+    ) -> Result<&'static [Migration], StoreError> {
         let found = u32::try_from(found).unwrap_or(u32::MAX);
         let known = self.latest_version();
         if found > known {

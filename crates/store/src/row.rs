@@ -40,7 +40,7 @@ impl Row {
     pub fn integer(&self, column: usize) -> Result<i64, StoreError> {
         match self.value(column)? {
             SqlValue::Integer(value) => Ok(*value),
-            other => Err(mismatch(column, "an integer", other)),
+            other => Err(type_mismatch_error(column, "an integer", other)),
         }
     }
 
@@ -60,7 +60,7 @@ impl Row {
     pub fn real(&self, column: usize) -> Result<f64, StoreError> {
         match self.value(column)? {
             SqlValue::Real(value) => Ok(*value),
-            other => Err(mismatch(column, "a real number", other)),
+            other => Err(type_mismatch_error(column, "a real number", other)),
         }
     }
 
@@ -68,7 +68,7 @@ impl Row {
     pub fn text(&self, column: usize) -> Result<&str, StoreError> {
         match self.value(column)? {
             SqlValue::Text(value) => Ok(value),
-            other => Err(mismatch(column, "text", other)),
+            other => Err(type_mismatch_error(column, "text", other)),
         }
     }
 
@@ -76,7 +76,7 @@ impl Row {
     pub fn blob(&self, column: usize) -> Result<&[u8], StoreError> {
         match self.value(column)? {
             SqlValue::Blob(value) => Ok(value),
-            other => Err(mismatch(column, "a blob", other)),
+            other => Err(type_mismatch_error(column, "a blob", other)),
         }
     }
 
@@ -92,9 +92,9 @@ impl Row {
 }
 
 /// A row while it is read, for callers that visit many and keep few. Nothing is copied.
-pub struct RowView<'a>(pub(crate) View<'a>);
+pub struct RowView<'a>(pub(crate) ViewedRow<'a>);
 
-pub(crate) enum View<'a> {
+pub(crate) enum ViewedRow<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
     Postgres(&'a tokio_postgres::Row),
 }
@@ -103,34 +103,40 @@ impl RowView<'_> {
     /// Returns an integer.
     pub fn integer(&self, column: usize) -> Result<i64, StoreError> {
         match self.0 {
-            View::Sqlite(row) => row.get(column).map_err(|error| StoreError::query(&error)),
-            View::Postgres(row) => row.try_get(column).map_err(|error| StoreError::query(&error)),
+            ViewedRow::Sqlite(row) => row.get(column).map_err(|error| StoreError::query(&error)),
+            ViewedRow::Postgres(row) => {
+                row.try_get(column).map_err(|error| StoreError::query(&error))
+            }
         }
     }
 
     /// Returns a text.
     pub fn text(&self, column: usize) -> Result<&str, StoreError> {
         match self.0 {
-            View::Sqlite(row) => {
+            ViewedRow::Sqlite(row) => {
                 let value = row.get_ref(column).map_err(|error| StoreError::query(&error))?;
                 value.as_str().map_err(|error| StoreError::query(&error))
             }
-            View::Postgres(row) => row.try_get(column).map_err(|error| StoreError::query(&error)),
+            ViewedRow::Postgres(row) => {
+                row.try_get(column).map_err(|error| StoreError::query(&error))
+            }
         }
     }
 
     /// Returns bytes.
     pub fn blob(&self, column: usize) -> Result<&[u8], StoreError> {
         match self.0 {
-            View::Sqlite(row) => {
+            ViewedRow::Sqlite(row) => {
                 let value = row.get_ref(column).map_err(|error| StoreError::query(&error))?;
                 value.as_blob().map_err(|error| StoreError::query(&error))
             }
-            View::Postgres(row) => row.try_get(column).map_err(|error| StoreError::query(&error)),
+            ViewedRow::Postgres(row) => {
+                row.try_get(column).map_err(|error| StoreError::query(&error))
+            }
         }
     }
 }
 
-fn mismatch(column: usize, wanted: &str, found: &SqlValue) -> StoreError {
+fn type_mismatch_error(column: usize, wanted: &str, found: &SqlValue) -> StoreError {
     StoreError::query(&format!("column {column} is {} instead of {wanted}", found.kind()))
 }

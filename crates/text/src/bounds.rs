@@ -30,7 +30,7 @@ pub fn ellipsize_characters(text: &str, max_characters: usize) -> String {
 }
 
 /// Returns a text on one line: single spaces stand for white space and control characters.
-pub fn single_spaced(text: &str) -> String {
+pub fn to_single_spaced(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split(|character: char| character.is_whitespace() || character.is_control()) {
         if !word.is_empty() {
@@ -43,10 +43,10 @@ pub fn single_spaced(text: &str) -> String {
     line
 }
 
-/// Returns a text on one line as [`single_spaced`] does, at most so many characters of it, followed
+/// Returns a text on one line as [`to_single_spaced`] does, at most so many characters of it, followed
 /// by an ellipsis if something was cut off.
-pub fn one_line(text: &str, max_characters: usize) -> String {
-    ellipsize_characters(&single_spaced(text), max_characters)
+pub fn to_one_line(text: &str, max_characters: usize) -> String {
+    ellipsize_characters(&to_single_spaced(text), max_characters)
 }
 
 #[cfg(test)]
@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn a_text_becomes_one_line() {
-        assert_eq!(one_line(" a\n b\t c ", 10), "a b c");
-        assert_eq!(one_line("äöü äöü", 3), "äöü…");
-        assert_eq!(single_spaced("a\u{1b}[2Kb\r\n\u{a0}c\0"), "a [2Kb c");
+        assert_eq!(to_one_line(" a\n b\t c ", 10), "a b c");
+        assert_eq!(to_one_line("äöü äöü", 3), "äöü…");
+        assert_eq!(to_single_spaced("a\u{1b}[2Kb\r\n\u{a0}c\0"), "a [2Kb c");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::one_line;
+use crate::to_one_line;
 
 /// Limits how many rows of a table, items of a list or lines of an object are shown.
 const MAX_ROW_COUNT: usize = 30;
@@ -17,45 +17,45 @@ const MAX_DEPTH: usize = 3;
 
 /// Renders a JSON value as Markdown: an object by its lines, a list of objects as a table. None for
 /// a plain text, which can be shown as it is.
-pub fn json_markdown(value: &Value) -> Option<String> {
+pub fn render_json_markdown(value: &Value) -> Option<String> {
     match value {
         Value::String(_) => None,
-        Value::Object(object) => Some(lines(object, 0)),
-        Value::Array(items) => Some(list(items, 0)),
+        Value::Object(object) => Some(render_object(object, 0)),
+        Value::Array(items) => Some(render_list(items, 0)),
         scalar => Some(scalar.to_string()),
     }
 }
 
-fn lines(object: &Map<String, Value>, depth: usize) -> String {
+fn render_object(object: &Map<String, Value>, depth: usize) -> String {
     if object.is_empty() {
         return "(nothing)".to_owned();
     }
     let mut text = String::new();
     for (key, value) in object.iter().take(MAX_ROW_COUNT) {
-        let key = one_line(key, MAX_CELL_CHARACTERS);
+        let key = to_one_line(key, MAX_CELL_CHARACTERS);
         let line = match value {
             Value::Array(items) if !items.is_empty() && depth < MAX_DEPTH => {
-                format!("{key}:\n\n{}\n", list(items, depth + 1))
+                format!("{key}:\n\n{}\n", render_list(items, depth + 1))
             }
             Value::Object(inner) if !inner.is_empty() && depth < MAX_DEPTH => {
-                format!("{key}:\n{}", indented(&lines(inner, depth + 1)))
+                format!("{key}:\n{}", indent_lines(&render_object(inner, depth + 1)))
             }
-            value => format!("{key}: {}", plain(value, MAX_VALUE_CHARACTERS)),
+            value => format!("{key}: {}", render_plain(value, MAX_VALUE_CHARACTERS)),
         };
         text.push_str(&line);
         text.push('\n');
     }
-    more(&mut text, object.len());
+    append_omitted_count(&mut text, object.len());
     text.trim_end().to_owned()
 }
 
-fn list(items: &[Value], depth: usize) -> String {
+fn render_list(items: &[Value], depth: usize) -> String {
     if items.is_empty() {
         return "(nothing)".to_owned();
     }
     let objects: Vec<&Map<String, Value>> = items.iter().filter_map(Value::as_object).collect();
     if objects.len() == items.len()
-        && let Some(table) = table(&objects)
+        && let Some(table) = render_table(&objects)
     {
         return table;
     }
@@ -63,18 +63,18 @@ fn list(items: &[Value], depth: usize) -> String {
     for item in items.iter().take(MAX_ROW_COUNT) {
         let line = match item {
             Value::Object(inner) if depth < MAX_DEPTH => {
-                indented(&lines(inner, depth + 1)).trim_start().to_owned()
+                indent_lines(&render_object(inner, depth + 1)).trim_start().to_owned()
             }
-            item => plain(item, MAX_VALUE_CHARACTERS),
+            item => render_plain(item, MAX_VALUE_CHARACTERS),
         };
         text.push_str(&format!("- {line}\n"));
     }
-    more(&mut text, items.len());
+    append_omitted_count(&mut text, items.len());
     text.trim_end().to_owned()
 }
 
 /// Renders a table with the keys of the first objects as columns; none if there are no columns.
-fn table(rows: &[&Map<String, Value>]) -> Option<String> {
+fn render_table(rows: &[&Map<String, Value>]) -> Option<String> {
     let mut columns: Vec<&str> = Vec::new();
     let mut left_out = 0_usize;
     for key in rows.iter().take(MAX_ROW_COUNT).flat_map(|row| row.keys()) {
@@ -91,16 +91,16 @@ fn table(rows: &[&Map<String, Value>]) -> Option<String> {
         return None;
     }
     let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let mut text = row(columns.iter().map(|column| cell(column)).collect());
+    let mut text = row(columns.iter().map(|column| escape_cell(column)).collect());
     text.push_str(&row(vec!["---".to_owned(); columns.len()]));
     for one in rows.iter().take(MAX_ROW_COUNT) {
         let cells = columns.iter().map(|column| match one.get(*column) {
-            Some(value) => cell(&plain(value, MAX_CELL_CHARACTERS)),
+            Some(value) => escape_cell(&render_plain(value, MAX_CELL_CHARACTERS)),
             None => String::new(),
         });
         text.push_str(&row(cells.collect()));
     }
-    more(&mut text, rows.len());
+    append_omitted_count(&mut text, rows.len());
     if left_out > 0 {
         text.push_str("(some columns are not shown)\n");
     }
@@ -108,32 +108,33 @@ fn table(rows: &[&Map<String, Value>]) -> Option<String> {
 }
 
 /// Escapes a text so that it cannot end its cell.
-fn cell(text: &str) -> String {
-    one_line(text, MAX_CELL_CHARACTERS).replace('|', "\\|")
+fn escape_cell(text: &str) -> String {
+    to_one_line(text, MAX_CELL_CHARACTERS).replace('|', "\\|")
 }
 
 /// Renders a value on one line: texts without their quotes, numbers as they are.
-fn plain(value: &Value, max_characters: usize) -> String {
+fn render_plain(value: &Value, max_characters: usize) -> String {
     match value {
-        Value::String(text) => one_line(text, max_characters),
+        Value::String(text) => to_one_line(text, max_characters),
         Value::Null => "none".to_owned(),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Array(items) if items.iter().all(|item| !item.is_array() && !item.is_object()) => {
-            let items: Vec<String> = items.iter().map(|item| plain(item, max_characters)).collect();
-            one_line(&items.join(", "), max_characters)
+            let items: Vec<String> =
+                items.iter().map(|item| render_plain(item, max_characters)).collect();
+            to_one_line(&items.join(", "), max_characters)
         }
-        other => one_line(&other.to_string(), max_characters),
+        other => to_one_line(&other.to_string(), max_characters),
     }
 }
 
-fn indented(text: &str) -> String {
+fn indent_lines(text: &str) -> String {
     let lines: Vec<String> =
         text.lines().map(|line| format!("  {line}").trim_end().to_owned()).collect();
     lines.join("\n")
 }
 
-fn more(text: &mut String, total: usize) {
+fn append_omitted_count(text: &mut String, total: usize) {
     if total > MAX_ROW_COUNT {
         text.push_str(&format!("\n(… {} more)\n", total - MAX_ROW_COUNT));
     }
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     fn of(json: &str) -> String {
-        json_markdown(&serde_json::from_str(json).unwrap()).unwrap()
+        render_json_markdown(&serde_json::from_str(json).unwrap()).unwrap()
     }
 
     #[test]

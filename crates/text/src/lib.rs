@@ -11,10 +11,13 @@ mod visible;
 mod words;
 
 pub use bounds::{
-    ellipsize, ellipsize_characters, one_line, single_spaced, tail, truncate, truncate_characters,
+    ellipsize, ellipsize_characters, tail, to_one_line, to_single_spaced, truncate,
+    truncate_characters,
 };
 pub use front_matter::{FrontMatterError, split_front_matter};
-pub use json::json_markdown;
+pub use json::render_json_markdown;
 pub use sentence::{code_span, hex, plural};
-pub use visible::{visible, visible_lines, visible_short};
-pub use words::{coverage, is_stop_word, jaccard_similarity, significant_words, stem, words};
+pub use visible::{make_lines_visible, make_visible, make_visible_short};
+pub use words::{
+    is_stop_word, jaccard_similarity, significant_words, split_words, stem_word, word_coverage,
+};

@@ -6,7 +6,7 @@
 use crate::truncate_characters;
 
 /// Returns `text` on one line, with everything invisible or misleading written out, as `\u{202e}`.
-pub fn visible(text: &str) -> String {
+pub fn make_visible(text: &str) -> String {
     // Most texts have nothing to write out.
     if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
         return text.to_owned();
@@ -26,29 +26,29 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// Returns the lines of `text`, each made [`visible`] and after `prefix`, so that no line of it can
+/// Returns the lines of `text`, each made [`make_visible`] and after `prefix`, so that no line of it can
 /// pass for a line of ours.
-pub fn visible_lines(text: &str, prefix: &str) -> String {
+pub fn make_lines_visible(text: &str, prefix: &str) -> String {
     let mut shown = String::with_capacity(text.len() + prefix.len());
     for line in text.split('\n') {
         if !shown.is_empty() {
             shown.push('\n');
         }
         shown.push_str(prefix);
-        shown.push_str(&visible(line));
+        shown.push_str(&make_visible(line));
     }
     shown
 }
 
-/// Returns [`visible`] text for an error message. Long names are cut only here, where no decision
+/// Returns [`make_visible`] text for an error message. Long names are cut only here, where no decision
 /// depends on them.
-pub fn visible_short(text: &str) -> String {
+pub fn make_visible_short(text: &str) -> String {
     const MAX_SHOWN_CHARACTERS: usize = 200;
     let shown = truncate_characters(text, MAX_SHOWN_CHARACTERS);
     if shown.len() == text.len() {
-        return visible(text);
+        return make_visible(text);
     }
-    format!("{}… ({} bytes)", visible(shown), text.len())
+    format!("{}… ({} bytes)", make_visible(shown), text.len())
 }
 
 /// Tells whether a character is invisible, changes the direction of text, or looks like a plain
@@ -81,19 +81,19 @@ mod tests {
             ("a\u{a0}b\u{3000}\u{2028}", "a\\u{a0}b\\u{3000}\\u{2028}"),
             ("\u{e0041}\u{2066}", "\\u{e0041}\\u{2066}"),
         ] {
-            assert_eq!(visible(text), shown);
+            assert_eq!(make_visible(text), shown);
         }
     }
 
     #[test]
     fn every_line_stands_behind_the_prefix() {
-        assert_eq!(visible_lines("a\nRun in /:\n", "| "), "| a\n| Run in /:\n| ");
-        assert_eq!(visible_lines("", "| "), "| ");
+        assert_eq!(make_lines_visible("a\nRun in /:\n", "| "), "| a\n| Run in /:\n| ");
+        assert_eq!(make_lines_visible("", "| "), "| ");
     }
 
     #[test]
     fn a_long_name_is_cut_between_characters() {
-        let shown = visible_short(&"ä".repeat(5000));
+        let shown = make_visible_short(&"ä".repeat(5000));
         assert!(shown.starts_with("ää") && shown.ends_with("… (10000 bytes)") && shown.len() < 500);
     }
 }

@@ -19,7 +19,7 @@ const STOP_WORDS: &[&str] = &[
 ];
 
 /// Returns the runs of letters and digits, in lower case.
-pub fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+pub fn split_words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|character: char| !character.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
@@ -31,7 +31,7 @@ pub fn is_stop_word(word: &str) -> bool {
 }
 
 /// Returns a word, in lower case, without the endings that change with the grammar.
-pub fn stem(word: &str) -> String {
+pub fn stem_word(word: &str) -> String {
     if word.chars().any(|character| character.is_ascii_digit()) || word.chars().count() < 4 {
         return word.to_owned();
     }
@@ -49,25 +49,25 @@ pub fn stem(word: &str) -> String {
 
 /// Returns the stems of a text's words without stop words, and without some more of the caller's.
 pub fn significant_words(text: &str, more_stop_words: &[&str]) -> BTreeSet<String> {
-    words(text)
+    split_words(text)
         .filter(|word| !is_stop_word(word) && !more_stop_words.contains(&word.as_str()))
-        .map(|word| stem(&word))
+        .map(|word| stem_word(&word))
         .collect()
 }
 
 /// Returns the share of `part` that is in `whole`, from 0 to 1.
-pub fn coverage(part: &BTreeSet<String>, whole: &BTreeSet<String>) -> f64 {
-    share(part.intersection(whole).count(), part.len())
+pub fn word_coverage(part: &BTreeSet<String>, whole: &BTreeSet<String>) -> f64 {
+    divide_counts(part.intersection(whole).count(), part.len())
 }
 
 /// Returns the share of all words that two texts have in common, from 0 to 1.
 pub fn jaccard_similarity(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
     let shared = one.intersection(other).count();
-    share(shared, one.len() + other.len() - shared)
+    divide_counts(shared, one.len() + other.len() - shared)
 }
 
 /// Divides two counts of words; the share of nothing is 0.
-fn share(part: usize, whole: usize) -> f64 {
+fn divide_counts(part: usize, whole: usize) -> f64 {
     // Counts of words are far below what an f64 holds exactly.
     let real = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     real(part) / real(whole.max(1))
@@ -97,10 +97,10 @@ mod tests {
             ["process", "processes", "processing"],
             ["stage", "staging", "staged"],
         ] {
-            assert!(forms.iter().all(|form| stem(form) == stem(forms[0])), "{forms:?}");
+            assert!(forms.iter().all(|form| stem_word(form) == stem_word(forms[0])), "{forms:?}");
         }
-        assert_eq!(stem("v2s"), "v2s");
-        assert_eq!(stem("bus"), "bus");
+        assert_eq!(stem_word("v2s"), "v2s");
+        assert_eq!(stem_word("bus"), "bus");
     }
 
     #[test]
@@ -111,8 +111,8 @@ mod tests {
             1.0
         ));
         assert!(near(jaccard_similarity(&stems("the moon"), &stems("a server")), 0.0));
-        assert!(near(coverage(&stems("staging database"), &stems("a staging server")), 0.5));
-        assert!(near(coverage(&stems(""), &stems("server")), 0.0));
+        assert!(near(word_coverage(&stems("staging database"), &stems("a staging server")), 0.5));
+        assert!(near(word_coverage(&stems(""), &stems("server")), 0.0));
         assert!(near(jaccard_similarity(&stems(""), &stems("")), 0.0));
     }
 }

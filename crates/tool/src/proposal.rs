@@ -12,7 +12,7 @@ pub struct Proposal {
     /// The whole effect for users, on plain lines, with nothing invisible in it.
     pub summary: String,
     /// The single steps of the call, for rules. Empty if the tool has no finer grain.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ProposedStep>,
     /// The reason why `steps` may not be all of it. No rule allows such a call.
     pub unreadable: Option<String>,
     /// Other resources that must be the same when it runs, such as the content of a script.
@@ -30,14 +30,14 @@ impl Proposal {
     /// Creates a proposal of one step.
     pub fn of<const N: usize>(summary: impl Into<String>, words: [&str; N]) -> Self {
         let words = words.map(str::to_owned).into();
-        let steps = vec![Step { words, exact_only: None }];
+        let steps = vec![ProposedStep { words, exact_only: None }];
         Self { summary: summary.into(), steps, ..Self::default() }
     }
 }
 
 /// Describes one thing that a call would do: a command with its arguments, a path, an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct ProposedStep {
     /// The words that rules are compared with, without quotes and escapes.
     pub words: Vec<String>,
     /// The reason why only a rule for exactly these words may allow it: with other arguments it

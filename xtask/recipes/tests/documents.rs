@@ -75,7 +75,7 @@ fn the_agent_that_the_guide_shows_is_one() {
 fn the_facts_that_the_guide_shows_are_taken() {
     let table = block_of_guide("Add a model's facts", "toml");
     let entries: BTreeMap<String, ModelEntry> = toml::from_str(&table).unwrap();
-    let facts = FactsTable::built_in().extended(entries).unwrap().find("", "my-model");
+    let facts = FactsTable::built_in().with_entries(entries).unwrap().find("", "my-model");
     assert_eq!(facts.window, Some(128_000));
 }
 
@@ -99,7 +99,7 @@ fn what_documents_set_in_the_configuration_can_be_set() {
             let Some(setting) = line.trim().strip_prefix("lango config set ") else { continue };
             let [key, value] = &words(setting)[..] else { panic!("{}", line) };
             let file = directory.path().join(format!("{checked}.toml"));
-            let result = config::set(&file, key, value);
+            let result = config::set_key(&file, key, value);
             assert!(result.is_ok(), "{}: {line}: {result:?}", document.display());
             checked += 1;
         }

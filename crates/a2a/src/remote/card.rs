@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::error::RemoteError;
 use super::wire::{Binding, Version, check_depth};
 use crate::signature::{SignatureError, TrustedKey, verify_card};
-use crate::wire::canonical::canonical;
+use crate::wire::canonical::render_canonical;
 
 /// Limits the size of a card.
 pub(crate) const MAX_CARD_BYTES: usize = 256 * 1024;
@@ -195,7 +195,7 @@ impl Card {
         let mut hash = Sha256::new();
         for field in TRUST_FIELDS {
             if let Some(value) = self.json.get(field).filter(|value| !value.is_null()) {
-                hash.update(format!("{field}:{}\n", canonical(value)));
+                hash.update(format!("{field}:{}\n", render_canonical(value)));
             }
         }
         lango_text::hex(hash.finalize())
@@ -208,9 +208,11 @@ impl Card {
             match self.json.get(field) {
                 None | Some(Value::Null) => {}
                 Some(Value::Array(items)) => {
-                    lines.extend(items.iter().map(|item| format!("{field}: {}", canonical(item))));
+                    lines.extend(
+                        items.iter().map(|item| format!("{field}: {}", render_canonical(item))),
+                    );
                 }
-                Some(value) => lines.push(format!("{field}: {}", canonical(value))),
+                Some(value) => lines.push(format!("{field}: {}", render_canonical(value))),
             }
         }
         lines

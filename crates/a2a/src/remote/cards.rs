@@ -56,7 +56,7 @@ impl CardStore {
     }
 
     /// Returns the trusted card of this name.
-    pub async fn card(&self, name: &AgentName) -> Result<Option<TrustedCard>, StoreError> {
+    pub async fn find_card(&self, name: &AgentName) -> Result<Option<TrustedCard>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM a2a_remote_cards WHERE name = $1");
         let rows = self.database.query(Statement::new(sql).bind(name.as_str())).await?;
         rows.first().map(card_from_row).transpose()

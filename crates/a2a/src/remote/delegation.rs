@@ -60,7 +60,7 @@ impl<'a> Delegation<'a> {
     /// Sends the task, or resumes it, and follows it to its end.
     pub(crate) async fn run(&mut self) -> Result<RemoteReply, ExchangeError> {
         let DelegationKey { session, agent, call } = self.key;
-        match self.remote.tasks.of_call(session, agent, call).await? {
+        match self.remote.tasks.find_by_call(session, agent, call).await? {
             Some(known) => self.take_up(known).await,
             None => self.begin().await,
         }

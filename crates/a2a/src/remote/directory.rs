@@ -157,7 +157,7 @@ impl Directory {
         &self,
         config: &RemoteConfig,
     ) -> Result<Option<TrustedCard>, RemoteError> {
-        let known = self.cards.card(&config.name).await?;
+        let known = self.cards.find_card(&config.name).await?;
         // The user gave the name another address: that is another agent.
         Ok(known.filter(|known| known.card_url == config.card_url.as_str()))
     }

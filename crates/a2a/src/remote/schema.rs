@@ -1,8 +1,8 @@
 //! Defines the tables. Times are microseconds since the epoch.
 
-use lango_store::{Component, Migration};
+use lango_store::{Migration, SchemaComponent};
 
-pub(crate) const COMPONENT: Component = Component {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "a2a_remote",
     migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
 };

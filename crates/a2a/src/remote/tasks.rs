@@ -68,7 +68,7 @@ impl TaskStore {
     }
 
     /// Returns the state of this delegation.
-    pub(crate) async fn of_call(
+    pub(crate) async fn find_by_call(
         &self,
         session: &SessionId,
         agent: &AgentName,

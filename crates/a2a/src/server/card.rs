@@ -12,7 +12,7 @@ use a2a::{
 };
 use axum::body::Body;
 use axum::http::{HeaderMap, Response, StatusCode, header};
-use lango_orchestration::{AgentTree, Root, Topology};
+use lango_orchestration::{AgentTree, RootAgent, Topology};
 use lango_protocol::Caller;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -72,8 +72,8 @@ pub struct CardAgent {
 impl CardAgent {
     /// Returns the agents of a tree. Descriptions come from the topology for agents that have a
     /// file in it.
-    pub fn all_of(tree: &AgentTree, topology: Option<&Topology>) -> Vec<Self> {
-        if let Root::Single(single) = &tree.root {
+    pub fn from_tree(tree: &AgentTree, topology: Option<&Topology>) -> Vec<Self> {
+        if let RootAgent::Single(single) = &tree.root {
             let description = "answers questions and does tasks".to_owned();
             return vec![Self { name: single.name.to_string(), description, ..Self::default() }];
         }
@@ -102,7 +102,7 @@ impl CardAgent {
         agents.collect()
     }
 
-    fn skill(&self, extended: bool) -> AgentSkill {
+    fn build_skill(&self, extended: bool) -> AgentSkill {
         let mut description = self.description.clone();
         if extended {
             let more = [
@@ -190,8 +190,12 @@ impl Cards {
     }
 
     /// Returns the card as JSON, with its security requirements and signatures.
-    fn document(&self, agents: &[CardAgent], extended: bool) -> Result<Value, SignatureError> {
-        let card = self.card(agents, extended);
+    fn build_document(
+        &self,
+        agents: &[CardAgent],
+        extended: bool,
+    ) -> Result<Value, SignatureError> {
+        let card = self.build_card(agents, extended);
         // The types of the protocol always have a form in JSON.
         let mut new = serde_json::to_value(card).unwrap_or_default();
         if self.settings.bearer {
@@ -206,16 +210,16 @@ impl Cards {
         if let Some(signer) = &self.signer {
             // A client that parses a card into the types of 1.0 does not see the members of 0.3.
             // With two signatures, both kinds of client can verify it.
-            let mut signatures = signer.sign(&new)?;
+            let mut signatures = signer.sign_card(&new)?;
             if self.speaks_03 {
-                signatures.extend(signer.sign(&served)?);
+                signatures.extend(signer.sign_card(&served)?);
             }
             served["signatures"] = json!(signatures);
         }
         Ok(served)
     }
 
-    fn card(&self, agents: &[CardAgent], extended: bool) -> AgentCard {
+    fn build_card(&self, agents: &[CardAgent], extended: bool) -> AgentCard {
         let settings = &self.settings;
         let interface = |path: &str, binding: &str, version: &str| AgentInterface {
             url: format!("{}{path}", settings.base_url),
@@ -255,7 +259,7 @@ impl Cards {
             },
             default_input_modes: self.input_modes.clone(),
             default_output_modes: vec!["text/plain".to_owned(), "application/json".to_owned()],
-            skills: skills.iter().map(|agent| agent.skill(extended)).collect(),
+            skills: skills.iter().map(|agent| agent.build_skill(extended)).collect(),
             provider: settings
                 .provider
                 .clone()
@@ -289,17 +293,17 @@ impl Cards {
     }
 
     /// Returns the extended card for a caller.
-    pub(crate) fn extended(&self, caller: &Caller) -> Result<Value, SignatureError> {
-        self.document(&self.exposed.exposed(Some(caller)), true)
+    pub(crate) fn build_extended(&self, caller: &Caller) -> Result<Value, SignatureError> {
+        self.build_document(&self.exposed.exposed(Some(caller)), true)
     }
 
-    fn published(&self) -> Result<PublishedCard, SignatureError> {
+    fn build_published(&self) -> Result<PublishedCard, SignatureError> {
         let agents = self.exposed.exposed(None);
         let mut last = self.last.lock();
         if let Some(published) = last.as_ref().filter(|published| published.agents == agents) {
             return Ok(published.clone());
         }
-        let body = self.document(&agents, false)?.to_string();
+        let body = self.build_document(&agents, false)?.to_string();
         let digest = Sha256::digest(body.as_bytes());
         let tag = lango_text::hex(&digest[..16]);
         let published =
@@ -309,8 +313,8 @@ impl Cards {
     }
 
     /// Answers a request for the public card.
-    pub(crate) fn answer(&self, headers: &HeaderMap) -> Response<Body> {
-        let published = match self.published() {
+    pub(crate) fn serve_public_card(&self, headers: &HeaderMap) -> Response<Body> {
+        let published = match self.build_published() {
             Ok(published) => published,
             Err(error) => {
                 tracing::error!(%error, "the card cannot be signed");

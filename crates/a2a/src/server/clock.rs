@@ -5,7 +5,7 @@ use lango_protocol::Timestamp;
 
 /// Returns the current time.
 pub(crate) fn now() -> i64 {
-    super::projection::milliseconds(Timestamp::now())
+    super::projection::to_milliseconds(Timestamp::now())
 }
 
 /// Converts a time to the protocol's type.

@@ -9,9 +9,9 @@ use lango_runtime::{TurnHandle, TurnSubscription};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::clock;
-use super::live::{LiveState, LiveTask, Stage};
+use super::live::{LiveState, LiveTask, TaskStage};
 use super::tables::ForcedEnd;
-use super::tasks::{Tasks, internal};
+use super::tasks::{Tasks, internal_error};
 use crate::wire::error::ProtocolError;
 
 /// Limits how often a change of the task list is written. The journal has it in any case.
@@ -30,7 +30,7 @@ pub(super) enum EventSource {
 
 impl Tasks {
     /// Follows a turn in the background to its end.
-    pub(super) fn drive(
+    pub(super) fn spawn_turn_follower(
         self: &Arc<Self>,
         live: &Arc<LiveTask>,
         position: u32,
@@ -61,11 +61,11 @@ impl Tasks {
                 while let Some(event) = handle.next_event().await {
                     self.apply_event(live, &event).await;
                 }
-                if handle.outcome().await.is_err() {
+                if handle.wait_for_outcome().await.is_err() {
                     let mut state = live.state.lock().await;
                     // The error is logged where it occurs. If this cannot be stored, the task stays
                     // as it is, and a restart ends it.
-                    let _ = self.end(live, &mut state, ForcedEnd::Failed).await;
+                    let _ = self.force_end(live, &mut state, ForcedEnd::Failed).await;
                 }
             }
             EventSource::OtherProcess(mut following) => {
@@ -99,17 +99,17 @@ impl Tasks {
         loop {
             // An end in this process is seen at once, one in another process at the next check, and
             // so is one that cannot be read now.
-            let _ = tokio::time::timeout(RECHECK_INTERVAL, live.ended()).await;
+            let _ = tokio::time::timeout(RECHECK_INTERVAL, live.wait_for_end()).await;
             let mut state = live.state.lock().await;
             let Some(loaded) = state.loaded.as_mut() else { return };
-            if loaded.stage() == Stage::Ended {
+            if loaded.stage() == TaskStage::Ended {
                 return;
             }
-            let Ok(Some(row)) = self.tables.task(&loaded.row.id).await else { continue };
+            let Ok(Some(row)) = self.tables.find_task(&loaded.row.id).await else { continue };
             if let Some((how, at)) = row.ended {
                 loaded.row = row;
-                let updates = loaded.projection.end(how, at);
-                self.publish(live, &mut state, updates);
+                let updates = loaded.projection.force_end(how, at);
+                self.publish_updates(live, &mut state, updates);
                 return;
             }
         }
@@ -137,13 +137,13 @@ impl Tasks {
         // The begin of an agent's work is not worth a write: the next event may end it.
         let worth = after != before && (after.1 || has_ended);
         if worth {
-            self.store(&mut state).await;
+            self.store_state(&mut state).await;
         }
-        self.publish(live, &mut state, updates);
+        self.publish_updates(live, &mut state, updates);
     }
 
     /// Stores the state of a task, before it is published.
-    pub(super) async fn store(&self, state: &mut LiveState) {
+    pub(super) async fn store_state(&self, state: &mut LiveState) {
         let Some(loaded) = state.loaded.as_mut() else { return };
         let projection = &loaded.projection;
         let (now, at) = (projection.state().clone(), projection.status_at());
@@ -167,7 +167,7 @@ impl Tasks {
     }
 
     /// Publishes updates to the followers and wakes the requests that wait.
-    pub(super) fn publish(
+    pub(super) fn publish_updates(
         &self,
         live: &LiveTask,
         state: &mut LiveState,
@@ -178,9 +178,9 @@ impl Tasks {
         let Some(loaded) = &state.loaded else { return };
         let reached = loaded.stage();
         if news && let Some(notifier) = &self.notifier {
-            notifier.wake(&loaded.row.id);
+            notifier.signal_change(&loaded.row.id);
         }
-        if reached == Stage::Ended {
+        if reached == TaskStage::Ended {
             state.drop_followers();
         }
         let has_changed = live.stage.send_if_modified(|known| {
@@ -190,7 +190,7 @@ impl Tasks {
         });
         if has_changed
             && let Some(loaded) = state.loaded.as_ref()
-            && reached == Stage::Ended
+            && reached == TaskStage::Ended
         {
             let state = loaded.projection.state();
             tracing::info!(task = %loaded.row.id, ?state, "task ended");
@@ -198,23 +198,23 @@ impl Tasks {
     }
 
     /// Ends a task without its turn.
-    pub(super) async fn end(
+    pub(super) async fn force_end(
         &self,
         live: &LiveTask,
         state: &mut LiveState,
         how: ForcedEnd,
     ) -> Result<(), ProtocolError> {
         let Some(loaded) = state.loaded.as_mut() else { return Ok(()) };
-        if loaded.stage() == Stage::Ended {
+        if loaded.stage() == TaskStage::Ended {
             return Ok(());
         }
         let at = clock::now().max(loaded.projection.status_at());
-        if !self.tables.end(&loaded.row, how, at).await.map_err(internal)? {
+        if !self.tables.force_end(&loaded.row, how, at).await.map_err(internal_error)? {
             return Ok(());
         }
         loaded.row.ended = Some((how, at));
-        let updates = loaded.projection.end(how, at);
-        self.publish(live, state, updates);
+        let updates = loaded.projection.force_end(how, at);
+        self.publish_updates(live, state, updates);
         Ok(())
     }
 
@@ -229,13 +229,18 @@ impl Tasks {
             return Ok(());
         }
         let Some(loaded) = &state.loaded else { return Ok(()) };
-        let open = !loaded.finished && loaded.stage() != Stage::Ended;
+        let open = !loaded.finished && loaded.stage() != TaskStage::Ended;
         let Some(turn) = loaded.turns.last().filter(|_| open) else { return Ok(()) };
         let following =
-            self.team(caller)?.follow(loaded.row.session.clone(), turn.turn, loaded.seen);
+            self.find_runtime(caller)?.follow(loaded.row.session.clone(), turn.turn, loaded.seen);
         let position = turn.position;
         state.driven = Some(position);
-        self.drive(live, position, EventSource::OtherProcess(Box::new(following)), None);
+        self.spawn_turn_follower(
+            live,
+            position,
+            EventSource::OtherProcess(Box::new(following)),
+            None,
+        );
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use lango_model::Image;
 use sha2::{Digest, Sha256};
 
-use crate::wire::canonical::canonical;
+use crate::wire::canonical::render_canonical;
 use crate::wire::error::ProtocolError;
 
 /// The media types that every server accepts. The configuration can add more.
@@ -33,36 +33,39 @@ pub(crate) struct MessageContent {
 }
 
 /// Reads a message, or returns what is wrong with it. Links are not fetched.
-pub(crate) fn read(message: &Message, modes: &[String]) -> Result<MessageContent, ProtocolError> {
+pub(crate) fn read_message(
+    message: &Message,
+    modes: &[String],
+) -> Result<MessageContent, ProtocolError> {
     check_id("message.messageId", &message.message_id)?;
     if let Some(context) = &message.context_id {
         check_id("message.contextId", context)?;
     }
     if message.role != Role::User {
-        return Err(ProtocolError::invalid("message.role", "must be ROLE_USER"));
+        return Err(ProtocolError::invalid_field("message.role", "must be ROLE_USER"));
     }
     if message.parts.is_empty() || message.parts.len() > MAX_PART_COUNT {
         let most = format!("must have 1 to {MAX_PART_COUNT} elements");
-        return Err(ProtocolError::invalid("message.parts", most));
+        return Err(ProtocolError::invalid_field("message.parts", most));
     }
     let mut texts = Vec::new();
     let mut attached = Vec::new();
     let mut images = Vec::new();
     for part in &message.parts {
-        let media_type = media_type(part, modes)?;
+        let media_type = check_media_type(part, modes)?;
         match &part.content {
             PartContent::Text(text) => texts.push(text.as_str()),
-            PartContent::Data(data) => attached.push(block("data", part, &data.to_string())),
+            PartContent::Data(data) => attached.push(render_block("data", part, &data.to_string())),
             PartContent::Url(url) => {
-                attached.push(block("a linked file, not fetched", part, url));
+                attached.push(render_block("a linked file, not fetched", part, url));
             }
             PartContent::Raw(bytes) => match (media_type.as_deref(), std::str::from_utf8(bytes)) {
                 (Some(kind), _) if kind.starts_with("image/") => images
                     .push(Image { media_type: kind.to_owned(), data: Bytes::from(bytes.clone()) }),
-                (_, Ok(text)) => attached.push(block("a file", part, text)),
+                (_, Ok(text)) => attached.push(render_block("a file", part, text)),
                 (Some(_), Err(_)) => {
                     let size = format!("{} bytes that are no text", bytes.len());
-                    attached.push(block("a file", part, &size));
+                    attached.push(render_block("a file", part, &size));
                 }
                 (None, Err(_)) => {
                     let reason = "a raw part that is no text needs a mediaType";
@@ -84,7 +87,7 @@ pub(crate) fn read(message: &Message, modes: &[String]) -> Result<MessageContent
 pub(crate) fn check_id(field: &str, id: &str) -> Result<(), ProtocolError> {
     if id.is_empty() || id.len() > MAX_ID_BYTES || id.chars().any(char::is_control) {
         let rule = format!("must have 1 to {MAX_ID_BYTES} bytes and no control characters");
-        return Err(ProtocolError::invalid(field, rule));
+        return Err(ProtocolError::invalid_field(field, rule));
     }
     Ok(())
 }
@@ -95,8 +98,8 @@ pub(crate) fn repeat_key(caller: &str, message: &Message) -> String {
     // Canonical JSON, because the order of an object's members varies.
     // The types of the protocol always have a form in JSON.
     let parts = serde_json::to_value(&message.parts).unwrap_or_default();
-    let parts = canonical(&parts);
-    digest([
+    let parts = render_canonical(&parts);
+    digest_parts([
         caller.as_bytes(),
         message.message_id.as_bytes(),
         message.context_id.as_deref().unwrap_or_default().as_bytes(),
@@ -106,7 +109,7 @@ pub(crate) fn repeat_key(caller: &str, message: &Message) -> String {
 }
 
 /// Returns the SHA-256 over several parts, each preceded by its length, as hexadecimal digits.
-pub(crate) fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+pub(crate) fn digest_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());
@@ -116,7 +119,7 @@ pub(crate) fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
 }
 
 /// Returns the media type of a part without its parameters, or an error if it is not accepted.
-fn media_type(part: &Part, modes: &[String]) -> Result<Option<String>, ProtocolError> {
+fn check_media_type(part: &Part, modes: &[String]) -> Result<Option<String>, ProtocolError> {
     let Some(given) = &part.media_type else { return Ok(None) };
     let essence = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if essence.is_empty() {
@@ -130,7 +133,7 @@ fn media_type(part: &Part, modes: &[String]) -> Result<Option<String>, ProtocolE
     Err(ProtocolError::ContentTypeNotSupported(message))
 }
 
-fn block(what: &str, part: &Part, content: &str) -> String {
+fn render_block(what: &str, part: &Part, content: &str) -> String {
     let name = part.filename.as_deref().map(|name| format!(", named {name:?}")).unwrap_or_default();
     let kind = part.media_type.as_deref().map(|kind| format!(", {kind}")).unwrap_or_default();
     format!("[{what}{name}{kind}]\n{content}")
@@ -150,7 +153,7 @@ mod tests {
 
     #[test]
     fn words_data_files_and_pictures_each_find_their_place() {
-        let read = read(
+        let read = read_message(
             &message(vec![
                 Part::text("Look at this:"),
                 Part::data(serde_json::json!({ "a": 1 })),
@@ -174,18 +177,18 @@ mod tests {
     #[test]
     fn what_is_not_read_is_refused() {
         let strange = Part::raw(b"tck".to_vec()).with_media_type("application/x-unsupported");
-        let refused = read(&message(vec![strange.clone()]), &modes()).unwrap_err();
+        let refused = read_message(&message(vec![strange.clone()]), &modes()).unwrap_err();
         assert!(matches!(refused, ProtocolError::ContentTypeNotSupported(_)), "{refused}");
         let mut more = modes();
         more.push("application/x-unsupported".to_owned());
-        assert!(read(&message(vec![strange]), &more).is_ok());
-        assert!(read(&message(vec![]), &modes()).is_err());
+        assert!(read_message(&message(vec![strange]), &more).is_ok());
+        assert!(read_message(&message(vec![]), &modes()).is_err());
         let mut agent = message(vec![Part::text("x")]);
         agent.role = Role::Agent;
-        assert!(read(&agent, &modes()).is_err());
+        assert!(read_message(&agent, &modes()).is_err());
         let mut nameless = message(vec![Part::text("x")]);
         nameless.message_id = String::new();
-        assert!(read(&nameless, &modes()).is_err());
+        assert!(read_message(&nameless, &modes()).is_err());
     }
 
     #[test]

@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::EndpointState;
-use super::live::Reply;
-use super::request::{self, Version};
+use super::live::CallerReply;
+use super::request::{self, ProtocolVersion};
 use super::send::RequestMetadata;
 use super::sse;
 use super::stream::Subscription;
@@ -22,20 +22,20 @@ use crate::wire::{VERSION_1, names};
 const MAX_REQUEST_ID_BYTES: usize = 256;
 
 /// The result of a call.
-pub(super) enum Outcome {
+pub(super) enum CallResult {
     Result(Value),
     Stream(Subscription),
 }
 
 /// A parsed call.
-pub(super) struct Call<'a> {
+pub(super) struct RpcCall<'a> {
     pub(super) caller: &'a Caller,
     pub(super) method: &'a str,
     params: Value,
     pub(super) traceparent: Option<String>,
 }
 
-impl Call<'_> {
+impl RpcCall<'_> {
     /// Deserializes the parameters.
     pub(super) fn params<T: DeserializeOwned>(&mut self) -> Result<T, ProtocolError> {
         serde_json::from_value(self.params.take()).map_err(|error| ProtocolError::InvalidParams {
@@ -50,7 +50,7 @@ impl Call<'_> {
 }
 
 /// Answers a request.
-pub(super) async fn answer(
+pub(super) async fn answer_rpc(
     endpoint: &Arc<EndpointState>,
     caller: &Caller,
     headers: &HeaderMap,
@@ -58,17 +58,19 @@ pub(super) async fn answer(
     body: Body,
 ) -> Response<Body> {
     // Checked before the body is read, because a body of another type need not be parsed.
-    if request::media_type(headers).as_deref() != Some("application/json") {
+    if request::read_media_type(headers).as_deref() != Some("application/json") {
         let message = "the body must be application/json".to_owned();
-        return failure(&Value::Null, &ProtocolError::ContentTypeNotSupported(message));
+        return respond_with_error(&Value::Null, &ProtocolError::ContentTypeNotSupported(message));
     }
     let body = match request::read_body(body, endpoint.tasks.settings.body_bytes).await {
         Ok(body) => body,
-        Err(error) => return failure(&Value::Null, &error),
+        Err(error) => return respond_with_error(&Value::Null, &error),
     };
     let mut envelope: Value = match serde_json::from_slice(&body) {
         Ok(envelope) => envelope,
-        Err(error) => return failure(&Value::Null, &ProtocolError::Parse(error.to_string())),
+        Err(error) => {
+            return respond_with_error(&Value::Null, &ProtocolError::Parse(error.to_string()));
+        }
     };
     let id = envelope.get("id").cloned().unwrap_or_default();
     // The id is repeated in every answer and every event of a stream.
@@ -83,77 +85,81 @@ pub(super) async fn answer(
             "this is not one request of JSON-RPC 2.0 with an id of at most {MAX_REQUEST_ID_BYTES} bytes"
         );
         let id = if is_id { id } else { Value::Null };
-        return failure(&id, &ProtocolError::InvalidRequest(message));
+        return respond_with_error(&id, &ProtocolError::InvalidRequest(message));
     };
-    let version = match request::version(headers, uri) {
+    let version = match request::read_version(headers, uri) {
         Ok(version) => version,
-        Err(error) => return failure(&id, &error),
+        Err(error) => return respond_with_error(&id, &error),
     };
     let mut params = envelope.get_mut("params").map(Value::take).unwrap_or_default();
     if params.is_null() {
         params = json!({});
     }
     names::normalise(&mut params);
-    let traceparent = request::traceparent(headers);
-    let call = Call { caller, method: &method, params, traceparent };
+    let traceparent = request::read_traceparent(headers);
+    let call = RpcCall { caller, method: &method, params, traceparent };
     let outcome = match version {
-        Version::V1 => dispatch(endpoint, call).await,
-        Version::V03 if endpoint.tasks.settings.speak_03 => {
+        ProtocolVersion::V1 => dispatch(endpoint, call).await,
+        ProtocolVersion::V03 if endpoint.tasks.settings.speak_03 => {
             super::legacy::dispatch(endpoint, call).await
         }
-        Version::V03 => Err(ProtocolError::VersionNotSupported("0.3".to_owned())),
+        ProtocolVersion::V03 => Err(ProtocolError::VersionNotSupported("0.3".to_owned())),
     };
     match outcome {
-        Ok(Outcome::Result(result)) => {
-            document(StatusCode::OK, &json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+        Ok(CallResult::Result(result)) => respond_with_document(
+            StatusCode::OK,
+            &json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+        ),
+        Ok(CallResult::Stream(subscription)) => {
+            respond_with_stream(endpoint, subscription, &id, version)
         }
-        Ok(Outcome::Stream(subscription)) => stream(endpoint, subscription, &id, version),
-        Err(error) => failure(&id, &error),
+        Err(error) => respond_with_error(&id, &error),
     }
 }
 
 async fn dispatch(
     endpoint: &Arc<EndpointState>,
-    mut call: Call<'_>,
-) -> Result<Outcome, ProtocolError> {
+    mut call: RpcCall<'_>,
+) -> Result<CallResult, ProtocolError> {
     let tasks = &endpoint.tasks;
     let caller = call.caller;
     let result = match call.method {
         methods::SEND_MESSAGE => {
-            let reply = tasks.send(caller, call.params()?, call.metadata(VERSION_1)).await?;
-            value(&response(reply))?
+            let reply =
+                tasks.send_message(caller, call.params()?, call.metadata(VERSION_1)).await?;
+            to_json(&send_response(reply))?
         }
         methods::SEND_STREAMING_MESSAGE => {
             let params = call.params()?;
             let stream = tasks.send_streaming(caller, params, call.metadata(VERSION_1)).await?;
-            return Ok(Outcome::Stream(stream));
+            return Ok(CallResult::Stream(stream));
         }
         methods::GET_TASK => {
             let params: a2a::GetTaskRequest = call.params()?;
-            value(&tasks.get(caller, &params.id, params.history_length).await?)?
+            to_json(&tasks.get_task(caller, &params.id, params.history_length).await?)?
         }
-        methods::LIST_TASKS => value(&tasks.list(caller, call.params()?).await?)?,
+        methods::LIST_TASKS => to_json(&tasks.list_tasks(caller, call.params()?).await?)?,
         methods::CANCEL_TASK => {
             let params: a2a::CancelTaskRequest = call.params()?;
-            value(&tasks.cancel(caller, &params.id).await?)?
+            to_json(&tasks.cancel_task(caller, &params.id).await?)?
         }
         methods::SUBSCRIBE_TO_TASK => {
             let params: a2a::SubscribeToTaskRequest = call.params()?;
-            return Ok(Outcome::Stream(tasks.subscribe(caller, &params.id).await?));
+            return Ok(CallResult::Stream(tasks.subscribe_to_task(caller, &params.id).await?));
         }
         methods::CREATE_PUSH_CONFIG => {
             require_notifications(endpoint)?;
-            value(&tasks.create_notification(caller, call.params()?, VERSION_1).await?)?
+            to_json(&tasks.create_notification(caller, call.params()?, VERSION_1).await?)?
         }
         methods::GET_PUSH_CONFIG => {
             require_notifications(endpoint)?;
             let params: a2a::GetTaskPushNotificationConfigRequest = call.params()?;
-            value(&tasks.get_notification(caller, &params.task_id, &params.id).await?)?
+            to_json(&tasks.get_notification(caller, &params.task_id, &params.id).await?)?
         }
         methods::LIST_PUSH_CONFIGS => {
             require_notifications(endpoint)?;
             let params: a2a::ListTaskPushNotificationConfigsRequest = call.params()?;
-            configs(&tasks.list_notifications(caller, &params.task_id).await?)
+            render_configs(&tasks.list_notifications(caller, &params.task_id).await?)
         }
         methods::DELETE_PUSH_CONFIG => {
             require_notifications(endpoint)?;
@@ -164,7 +170,7 @@ async fn dispatch(
         methods::GET_EXTENDED_AGENT_CARD => endpoint.extended_card(caller)?,
         other => return Err(ProtocolError::MethodNotFound(other.chars().take(80).collect())),
     };
-    Ok(Outcome::Result(result))
+    Ok(CallResult::Result(result))
 }
 
 /// Checks that notifications are supported. Called before the parameters are parsed.
@@ -172,41 +178,43 @@ pub(super) fn require_notifications(endpoint: &EndpointState) -> Result<(), Prot
     if endpoint.tasks.notifies() { Ok(()) } else { Err(ProtocolError::PushNotSupported) }
 }
 
-pub(super) fn response(reply: Reply) -> a2a::SendMessageResponse {
+pub(super) fn send_response(reply: CallerReply) -> a2a::SendMessageResponse {
     match reply {
-        Reply::Task(task) => a2a::SendMessageResponse::Task(task),
-        Reply::Message(message) => a2a::SendMessageResponse::Message(message),
+        CallerReply::Task(task) => a2a::SendMessageResponse::Task(task),
+        CallerReply::Message(message) => a2a::SendMessageResponse::Message(message),
     }
 }
 
-pub(super) fn configs(all: &[a2a::TaskPushNotificationConfig]) -> Value {
+pub(super) fn render_configs(all: &[a2a::TaskPushNotificationConfig]) -> Value {
     json!({ "configs": all, "nextPageToken": "" })
 }
 
-pub(super) fn value<T: Serialize>(result: &T) -> Result<Value, ProtocolError> {
-    serde_json::to_value(result).map_err(super::tasks::internal)
+pub(super) fn to_json<T: Serialize>(result: &T) -> Result<Value, ProtocolError> {
+    serde_json::to_value(result).map_err(super::tasks::internal_error)
 }
 
-fn stream(
+fn respond_with_stream(
     endpoint: &EndpointState,
     subscription: Subscription,
     id: &Value,
-    version: Version,
+    version: ProtocolVersion,
 ) -> Response<Body> {
     let id = id.to_string();
     let render = move |update: &a2a::StreamResponse| {
         let update = match version {
-            Version::V1 => serde_json::to_string(update),
-            Version::V03 => serde_json::to_string(&crate::wire::v03::Event::from(update.clone())),
+            ProtocolVersion::V1 => serde_json::to_string(update),
+            ProtocolVersion::V03 => {
+                serde_json::to_string(&crate::wire::v03::Event::from(update.clone()))
+            }
         };
         // The types of the protocol always have a form in JSON.
         let update = update.unwrap_or_default();
         format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{update}}}")
     };
-    sse::answer(subscription, Box::new(render), endpoint.tasks.settings.keep_alive)
+    sse::respond_with_events(subscription, Box::new(render), endpoint.tasks.settings.keep_alive)
 }
 
-fn failure(id: &Value, error: &ProtocolError) -> Response<Body> {
+fn respond_with_error(id: &Value, error: &ProtocolError) -> Response<Body> {
     // Errors of the protocol are answers with status 200; those of the transport must be visible to
     // proxies too.
     let status = match error {
@@ -215,10 +223,10 @@ fn failure(id: &Value, error: &ProtocolError) -> Response<Body> {
         }
         _ => StatusCode::OK,
     };
-    document(status, &json!({ "jsonrpc": "2.0", "id": id, "error": error.to_rpc() }))
+    respond_with_document(status, &json!({ "jsonrpc": "2.0", "id": id, "error": error.to_rpc() }))
 }
 
-fn document(status: StatusCode, document: &Value) -> Response<Body> {
+fn respond_with_document(status: StatusCode, document: &Value) -> Response<Body> {
     // These headers are always valid.
     Response::builder()
         .status(status)

@@ -15,18 +15,18 @@ use super::tables::{TaskRow, TurnRow};
 const MAX_LAG_COUNT: usize = 1024;
 
 /// One update of a stream, shared by all followers.
-pub(crate) type Update = Arc<StreamResponse>;
+pub(crate) type TaskUpdate = Arc<StreamResponse>;
 
 /// The final reply to a caller.
 #[derive(Debug, Clone)]
-pub(crate) enum Reply {
+pub(crate) enum CallerReply {
     Task(Task),
     Message(Message),
 }
 
 /// The progress of a task, for requests that only wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stage {
+pub(crate) enum TaskStage {
     Running,
     /// Nothing happens until the owner or the caller acts.
     Interrupted,
@@ -38,7 +38,7 @@ pub(crate) struct LiveTask {
     /// The lock is held while an event is applied, stored and sent to every follower, so that all
     /// of them see the same order and a snapshot matches the updates after it.
     pub(super) state: Mutex<LiveState>,
-    pub(super) stage: watch::Sender<Stage>,
+    pub(super) stage: watch::Sender<TaskStage>,
 }
 
 /// The state that the lock protects.
@@ -46,7 +46,7 @@ pub(crate) struct LiveTask {
 pub(crate) struct LiveState {
     /// None until it was read from the database.
     pub(super) loaded: Option<LoadedTask>,
-    followers: Vec<mpsc::Sender<Update>>,
+    followers: Vec<mpsc::Sender<TaskUpdate>>,
     /// The position of the turn that is being followed.
     pub(super) driven: Option<u32>,
     /// Stops that turn if it runs in this process.
@@ -65,28 +65,28 @@ pub(crate) struct LoadedTask {
 
 impl LiveTask {
     fn new() -> Self {
-        Self { state: Mutex::default(), stage: watch::Sender::new(Stage::Running) }
+        Self { state: Mutex::default(), stage: watch::Sender::new(TaskStage::Running) }
     }
 
     /// Waits until nothing more happens by itself.
-    pub(crate) async fn settled(&self) {
+    pub(crate) async fn wait_until_settled(&self) {
         // The sender is part of `self`, so it cannot have been dropped.
-        let _ = self.stage.subscribe().wait_for(|stage| *stage > Stage::Running).await;
+        let _ = self.stage.subscribe().wait_for(|stage| *stage > TaskStage::Running).await;
     }
 
     /// Waits for the end.
-    pub(crate) async fn ended(&self) {
+    pub(crate) async fn wait_for_end(&self) {
         // As above.
-        let _ = self.stage.subscribe().wait_for(|stage| *stage == Stage::Ended).await;
+        let _ = self.stage.subscribe().wait_for(|stage| *stage == TaskStage::Ended).await;
     }
 
     /// Returns the current reply for the caller.
-    pub(crate) async fn reply(&self) -> Option<Reply> {
+    pub(crate) async fn current_reply(&self) -> Option<CallerReply> {
         let state = self.state.lock().await;
         let projection = &state.loaded.as_ref()?.projection;
         Some(match projection.message() {
-            Some(message) => Reply::Message(message.clone()),
-            None => Reply::Task(projection.task()),
+            Some(message) => CallerReply::Message(message.clone()),
+            None => CallerReply::Task(projection.snapshot_task()),
         })
     }
 }
@@ -98,14 +98,16 @@ impl LiveState {
         match &self.loaded {
             None => true,
             Some(loaded) => {
-                self.driven.is_none() && self.followers.is_empty() && loaded.stage() != Stage::Ended
+                self.driven.is_none()
+                    && self.followers.is_empty()
+                    && loaded.stage() != TaskStage::Ended
             }
         }
     }
 
     /// Returns a snapshot of the task.
-    pub(super) fn task(&self) -> Option<Task> {
-        self.loaded.as_ref().map(|loaded| loaded.projection.task())
+    pub(super) fn snapshot_task(&self) -> Option<Task> {
+        self.loaded.as_ref().map(|loaded| loaded.projection.snapshot_task())
     }
 
     /// Sends updates to all followers. A follower that is too slow is dropped: its stream ends.
@@ -124,7 +126,7 @@ impl LiveState {
 
     /// Adds a follower that gets all updates from now on. Returns none if there are too many
     /// followers.
-    pub(super) fn follow(&mut self, limit: usize) -> Option<mpsc::Receiver<Update>> {
+    pub(super) fn follow(&mut self, limit: usize) -> Option<mpsc::Receiver<TaskUpdate>> {
         if !self.has_follower_capacity(limit) {
             return None;
         }
@@ -140,14 +142,14 @@ impl LiveState {
 }
 
 impl LoadedTask {
-    pub(super) fn stage(&self) -> Stage {
+    pub(super) fn stage(&self) -> TaskStage {
         let projection = &self.projection;
         if projection.message().is_some() || projection.state().is_terminal() {
-            Stage::Ended
+            TaskStage::Ended
         } else if projection.is_interrupted() {
-            Stage::Interrupted
+            TaskStage::Interrupted
         } else {
-            Stage::Running
+            TaskStage::Running
         }
     }
 }
@@ -160,7 +162,7 @@ pub(crate) struct LiveTasks {
 
 impl LiveTasks {
     /// Returns the task with this id. It may not be loaded yet.
-    pub(crate) fn task(&self, id: &str) -> Arc<LiveTask> {
+    pub(crate) fn find_or_add(&self, id: &str) -> Arc<LiveTask> {
         let mut tasks = self.tasks.lock();
         if let Some(task) = tasks.get(id).and_then(Weak::upgrade) {
             return task;

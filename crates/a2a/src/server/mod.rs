@@ -47,7 +47,7 @@ use crate::wire::CARD_PATH;
 use crate::wire::error::ProtocolError;
 use card::Cards;
 use notifier::Notifier;
-use tables::Tables;
+use tables::TaskTables;
 use tasks::Tasks;
 
 pub use card::{CardAgent, CardSettings, ExposedAgents, HTTP_PATH, RPC_PATH};
@@ -83,7 +83,7 @@ impl EndpointState {
             let message = "there is no extended agent card here".to_owned();
             return Err(ProtocolError::UnsupportedOperation(message));
         }
-        self.cards.extended(caller).map_err(tasks::internal)
+        self.cards.build_extended(caller).map_err(tasks::internal_error)
     }
 }
 
@@ -94,11 +94,11 @@ pub struct A2aEndpoint {
 }
 
 impl A2aEndpoint {
-    /// Opens the tables. [`A2aEndpoint::resume`] continues tasks that another process left
+    /// Opens the tables. [`A2aEndpoint::resume_unfinished`] continues tasks that another process left
     /// unfinished.
     pub async fn open(parts: A2aEndpointParts) -> Result<Self, StoreError> {
         let journal = Journal::open(parts.database.clone()).await?;
-        let tables = Tables::open(parts.database).await?;
+        let tables = TaskTables::open(parts.database).await?;
         let notifier = parts.notifications.map(Notifier::new);
         let cards = Cards::new(
             parts.card,
@@ -112,8 +112,8 @@ impl A2aEndpoint {
     }
 
     /// Starts or continues the turns and notifications that a dead process left unfinished.
-    pub async fn resume(&self) -> Result<(), StoreError> {
-        self.endpoint.tasks.resume().await?;
+    pub async fn resume_unfinished(&self) -> Result<(), StoreError> {
+        self.endpoint.tasks.resume_unfinished().await?;
         self.endpoint.tasks.resume_notifications().await
     }
 
@@ -121,10 +121,10 @@ impl A2aEndpoint {
     pub fn router(&self) -> Router {
         let below = format!("{HTTP_PATH}/{{*path}}");
         Router::new()
-            .route(CARD_PATH, get(card))
-            .route(RPC_PATH, post(rpc))
-            .route(&format!("{RPC_PATH}/"), post(rpc))
-            .route(&below, any(rest))
+            .route(CARD_PATH, get(serve_card))
+            .route(RPC_PATH, post(serve_rpc))
+            .route(&format!("{RPC_PATH}/"), post(serve_rpc))
+            .route(&below, any(serve_rest))
             .with_state(Arc::clone(&self.endpoint))
     }
 
@@ -138,25 +138,29 @@ impl A2aEndpoint {
     }
 }
 
-async fn card(State(endpoint): State<Arc<EndpointState>>, headers: HeaderMap) -> Response<Body> {
-    endpoint.cards.answer(&headers)
+async fn serve_card(
+    State(endpoint): State<Arc<EndpointState>>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    endpoint.cards.serve_public_card(&headers)
 }
 
-async fn rpc(
+async fn serve_rpc(
     State(endpoint): State<Arc<EndpointState>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    jsonrpc::answer(&endpoint, &caller, &parts.headers, &parts.uri, body).await
+    jsonrpc::answer_rpc(&endpoint, &caller, &parts.headers, &parts.uri, body).await
 }
 
-async fn rest(
+async fn serve_rest(
     State(endpoint): State<Arc<EndpointState>>,
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().strip_prefix(HTTP_PATH).unwrap_or_default().to_owned();
-    rest::answer(&endpoint, &caller, &parts.method, &path, &parts.headers, &parts.uri, body).await
+    rest::answer_rest(&endpoint, &caller, &parts.method, &path, &parts.headers, &parts.uri, body)
+        .await
 }

@@ -3,7 +3,7 @@
 use a2a::{AuthenticationInfo, TaskPushNotificationConfig};
 use lango_store::{Batch, Row, Statement, StoreError};
 
-use super::tables::Tables;
+use super::tables::TaskTables;
 
 /// A stored configuration.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ impl Notification {
 
 const COLUMNS: &str = "id, url, token, scheme, credentials, version, sent, done";
 
-impl Tables {
+impl TaskTables {
     /// Saves a configuration, in place of one with the same id.
     pub(crate) async fn save_notification(
         &self,
@@ -66,13 +66,16 @@ impl Tables {
     }
 
     /// Returns the configurations of a task, by id.
-    pub(crate) async fn notifications(&self, task: &str) -> Result<Vec<Notification>, StoreError> {
+    pub(crate) async fn list_notifications(
+        &self,
+        task: &str,
+    ) -> Result<Vec<Notification>, StoreError> {
         let statement = Statement::new(format!(
             "SELECT {COLUMNS} FROM a2a_notifications WHERE task = $1 ORDER BY id"
         ))
         .bind(task);
         let rows = self.database.query(statement).await?;
-        rows.iter().map(notification).collect()
+        rows.iter().map(read_notification).collect()
     }
 
     /// Records the progress of a configuration, unless another one has taken its place. Returns
@@ -106,7 +109,9 @@ impl Tables {
     }
 
     /// Returns the tasks with notifications that are not done.
-    pub(crate) async fn tasks_with_open_notifications(&self) -> Result<Vec<String>, StoreError> {
+    pub(crate) async fn list_tasks_with_open_notifications(
+        &self,
+    ) -> Result<Vec<String>, StoreError> {
         let statement =
             Statement::new("SELECT DISTINCT task FROM a2a_notifications WHERE done = 0");
         let rows = self.database.query(statement).await?;
@@ -114,7 +119,7 @@ impl Tables {
     }
 }
 
-fn notification(row: &Row) -> Result<Notification, StoreError> {
+fn read_notification(row: &Row) -> Result<Notification, StoreError> {
     let optional = |column| row.optional_text(column).map(|text| text.map(str::to_owned));
     Ok(Notification {
         id: row.text(0)?.to_owned(),

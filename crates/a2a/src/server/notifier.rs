@@ -33,7 +33,7 @@ impl Notifier {
     }
 
     /// Signals that a task changed.
-    pub(super) fn wake(&self, task: &str) {
+    pub(super) fn signal_change(&self, task: &str) {
         let tasks = self.tasks.lock();
         if let Some(wake) = tasks.get(task) {
             wake.notify_one();
@@ -41,7 +41,7 @@ impl Notifier {
     }
 
     /// Returns the signal of a task if it is not watched yet.
-    pub(super) fn watch(&self, task: &str) -> Option<Arc<Notify>> {
+    pub(super) fn start_watching(&self, task: &str) -> Option<Arc<Notify>> {
         let mut tasks = self.tasks.lock();
         if let Some(wake) = tasks.get(task) {
             wake.notify_one();
@@ -52,17 +52,18 @@ impl Notifier {
         Some(wake)
     }
 
-    pub(super) fn forget(&self, task: &str) {
+    pub(super) fn stop_watching(&self, task: &str) {
         self.tasks.lock().remove(task);
     }
 
     /// Sends a notification once. An error has no address and no credentials in it.
-    pub(super) async fn post(
+    pub(super) async fn post_once(
         &self,
         notification: &Notification,
         body: Vec<u8>,
     ) -> Result<(), String> {
-        let headers = headers(notification).ok_or("its credentials do not fit into a header")?;
+        let headers =
+            build_headers(notification).ok_or("its credentials do not fit into a header")?;
         match self.client.send(Method::POST, &notification.url, headers, body).await {
             Ok(answer) if answer.status.is_success() => Ok(()),
             Ok(answer) => Err(format!("HTTP {}", answer.status.as_u16())),
@@ -72,7 +73,7 @@ impl Notifier {
 }
 
 /// Returns the headers, which were checked when the configuration was accepted.
-fn headers(notification: &Notification) -> Option<HeaderMap> {
+fn build_headers(notification: &Notification) -> Option<HeaderMap> {
     let mut headers = HeaderMap::new();
     let kind = if notification.version == VERSION_03 { "application/json" } else { MEDIA_TYPE };
     headers.insert("content-type", HeaderValue::from_static(kind));

@@ -9,7 +9,7 @@ use a2a::{
 };
 use lango_protocol::{CallId, Event, EventBody, ImageReference, Outcome, OutcomeStatus, Timestamp};
 
-use super::answer::{is_text, parts_of};
+use super::answer::{is_text, parse_parts};
 use super::tables::ForcedEnd;
 use super::words;
 
@@ -31,7 +31,7 @@ fn may_be_structured(held: &str, more: &str) -> bool {
 }
 
 /// Converts a time to milliseconds, as the wire shows it.
-pub(crate) fn milliseconds(at: Timestamp) -> i64 {
+pub(crate) fn to_milliseconds(at: Timestamp) -> i64 {
     at.as_microseconds().div_euclid(1000)
 }
 
@@ -49,24 +49,24 @@ pub(crate) struct Projection {
     revealed: bool,
     /// The answer, if it is a message and not a task.
     message: Option<Message>,
-    turn: Turn,
+    turn: NewestTurn,
 }
 
 /// The state of the newest turn.
 #[derive(Debug, Clone, Default)]
-struct Turn {
+struct NewestTurn {
     position: u32,
     message_id: String,
     /// The final text of the turn, with the id of its event.
     answer: Option<(String, String)>,
     /// The calls that wait for the owner's approval.
     questions: BTreeSet<CallId>,
-    speech: Speech,
+    speech: StreamedAnswer,
 }
 
 /// The streamed text of the agent that may be giving the answer.
 #[derive(Debug, Clone, Default)]
-struct Speech {
+struct StreamedAnswer {
     speaker: Option<(Option<CallId>, Option<u32>)>,
     /// The text that was sent to the caller.
     sent: String,
@@ -88,7 +88,7 @@ impl Projection {
             artifacts: Vec::new(),
             revealed,
             message: None,
-            turn: Turn::default(),
+            turn: NewestTurn::default(),
         }
     }
 
@@ -132,7 +132,7 @@ impl Projection {
         at: i64,
     ) -> Vec<StreamResponse> {
         let message_id = message_id.to_owned();
-        self.turn = Turn { position, message_id, ..Turn::default() };
+        self.turn = NewestTurn { position, message_id, ..NewestTurn::default() };
         if position == 1 {
             return Vec::new();
         }
@@ -145,10 +145,10 @@ impl Projection {
     /// Applies an event and returns its updates for a stream.
     pub(crate) fn apply(&mut self, event: &Event) -> Vec<StreamResponse> {
         let mut out = Vec::new();
-        let at = milliseconds(event.at);
+        let at = to_milliseconds(event.at);
         match &event.body {
             EventBody::UserMessage { text, attachment, images, .. } => {
-                let message = self.user_message(text, attachment.as_deref(), images);
+                let message = self.build_user_message(text, attachment.as_deref(), images);
                 self.history.push(message);
                 if self.state == TaskState::Submitted {
                     self.set_status(TaskState::Working, at, None, &mut out);
@@ -163,12 +163,12 @@ impl Projection {
                     self.discard_speech(event);
                 }
             }
-            EventBody::Transfer { .. } | EventBody::ToolCall { .. } => self.reveal(&mut out),
+            EventBody::Transfer { .. } | EventBody::ToolCall { .. } => self.reveal_task(&mut out),
             EventBody::ApprovalRequested { call, tool, .. } => {
-                self.reveal(&mut out);
+                self.reveal_task(&mut out);
                 self.turn.questions.insert(call.clone());
                 let message =
-                    self.agent_message(&event.id.to_string(), words::waits_for_owner(tool));
+                    self.build_agent_message(&event.id.to_string(), words::describe_waiting(tool));
                 self.set_status(TaskState::InputRequired, at, Some(message), &mut out);
             }
             EventBody::ApprovalResolved { call, .. } => {
@@ -184,7 +184,7 @@ impl Projection {
     }
 
     /// Ends the task without its turn.
-    pub(crate) fn end(&mut self, how: ForcedEnd, at: i64) -> Vec<StreamResponse> {
+    pub(crate) fn force_end(&mut self, how: ForcedEnd, at: i64) -> Vec<StreamResponse> {
         let mut out = Vec::new();
         let (state, text) = match how {
             ForcedEnd::Canceled => (TaskState::Canceled, words::CANCELED),
@@ -194,31 +194,31 @@ impl Projection {
         if self.state == state || self.message.is_some() {
             return out;
         }
-        self.reveal(&mut out);
-        let message = self.agent_message(&format!("{}-end", self.id), text.to_owned());
+        self.reveal_task(&mut out);
+        let message = self.build_agent_message(&format!("{}-end", self.id), text.to_owned());
         self.turn.questions.clear();
         self.set_status(state, at, Some(message), &mut out);
         out
     }
 
     /// Returns a snapshot of the task.
-    pub(crate) fn task(&self) -> Task {
+    pub(crate) fn snapshot_task(&self) -> Task {
         let mut artifacts = self.artifacts.clone();
         if !self.turn.speech.sent.is_empty() {
             let parts = vec![Part::text(self.turn.speech.sent.as_str())];
-            artifacts.push(self.artifact(parts));
+            artifacts.push(self.build_artifact(parts));
         }
         Task {
             id: self.id.clone(),
             context_id: self.context.clone(),
-            status: self.status(),
+            status: self.build_status(),
             artifacts: (!artifacts.is_empty()).then_some(artifacts),
             history: (!self.history.is_empty()).then(|| self.history.clone()),
             metadata: None,
         }
     }
 
-    fn status(&self) -> TaskStatus {
+    fn build_status(&self) -> TaskStatus {
         TaskStatus {
             state: self.state.clone(),
             message: self.status_message.clone(),
@@ -241,17 +241,17 @@ impl Projection {
             out.push(StreamResponse::StatusUpdate(TaskStatusUpdateEvent {
                 task_id: self.id.clone(),
                 context_id: self.context.clone(),
-                status: self.status(),
+                status: self.build_status(),
                 metadata: None,
             }));
         }
     }
 
     /// Turns the reply into a task from now on.
-    fn reveal(&mut self, out: &mut Vec<StreamResponse>) {
+    fn reveal_task(&mut self, out: &mut Vec<StreamResponse>) {
         if !self.revealed {
             self.revealed = true;
-            out.push(StreamResponse::Task(self.task()));
+            out.push(StreamResponse::Task(self.snapshot_task()));
         }
     }
 
@@ -260,7 +260,7 @@ impl Projection {
         let speech = &mut self.turn.speech;
         if speech.speaker != speaker {
             let begun = speech.begun;
-            *speech = Speech { speaker, begun, ..Speech::default() };
+            *speech = StreamedAnswer { speaker, begun, ..StreamedAnswer::default() };
         }
         let few = speech.held.len() + text.len() < MIN_FIRST_CHUNK_BYTES;
         let first = speech.sent.is_empty() && (few || may_be_structured(&speech.held, text));
@@ -281,28 +281,28 @@ impl Projection {
         let append = !self.turn.speech.sent.is_empty();
         self.turn.speech.sent.push_str(&piece);
         self.turn.speech.begun = true;
-        out.push(self.artifact_update(vec![Part::text(piece)], append, last));
+        out.push(self.build_artifact_update(vec![Part::text(piece)], append, last));
     }
 
     /// Discards the text of this speaker. What was already sent is replaced by what follows.
     fn discard_speech(&mut self, event: &Event) {
         let speech = &mut self.turn.speech;
         if speech.speaker == Some((event.branch.clone(), event.step)) {
-            *speech = Speech { begun: speech.begun, ..Speech::default() };
+            *speech = StreamedAnswer { begun: speech.begun, ..StreamedAnswer::default() };
         }
     }
 
     fn finish(&mut self, event: &Event, outcome: &Outcome, out: &mut Vec<StreamResponse>) {
-        let at = milliseconds(event.at);
+        let at = to_milliseconds(event.at);
         let id = event.id.to_string();
         let (answer_id, answer) =
             self.turn.answer.take().unwrap_or_else(|| (id.clone(), String::new()));
         let speech = std::mem::take(&mut self.turn.speech);
         self.turn.questions.clear();
         if outcome.status == OutcomeStatus::Done {
-            let parts = parts_of(&answer);
+            let parts = parse_parts(&answer);
             if !self.revealed {
-                let mut message = self.agent_message(&answer_id, String::new());
+                let mut message = self.build_agent_message(&answer_id, String::new());
                 message.parts = parts;
                 // The message does not belong to a task that the caller could query.
                 message.task_id = None;
@@ -317,26 +317,28 @@ impl Projection {
             let short = is_text(&parts)
                 && answer.len() <= MAX_STATUS_ANSWER_BYTES
                 && !answer.trim().is_empty();
-            let message = short.then(|| self.agent_message(&answer_id, answer));
+            let message = short.then(|| self.build_agent_message(&answer_id, answer));
             self.set_status(TaskState::Completed, at, message, out);
             return;
         }
-        self.reveal(out);
+        self.reveal_task(out);
         let (state, text) = match &outcome.status {
             OutcomeStatus::NeedsInput => (TaskState::InputRequired, answer),
-            OutcomeStatus::Rejected { reason } => (TaskState::Rejected, words::rejected(reason)),
+            OutcomeStatus::Rejected { reason } => {
+                (TaskState::Rejected, words::describe_rejection(reason))
+            }
             OutcomeStatus::Cancelled => (TaskState::Canceled, words::CANCELED.to_owned()),
             OutcomeStatus::TimedOut => (TaskState::Failed, words::TIMED_OUT.to_owned()),
             OutcomeStatus::Failed { class, .. } => {
-                (TaskState::Failed, words::failed(*class).to_owned())
+                (TaskState::Failed, words::describe_failure(*class).to_owned())
             }
             OutcomeStatus::Done => (TaskState::Completed, answer),
         };
         if speech.begun {
             // Text that was taken for an answer was none; this text replaces it.
-            out.push(self.artifact_update(vec![Part::text(text.as_str())], false, true));
+            out.push(self.build_artifact_update(vec![Part::text(text.as_str())], false, true));
         }
-        let message = self.agent_message(&id, text);
+        let message = self.build_agent_message(&id, text);
         self.set_status(state, at, Some(message), out);
     }
 
@@ -348,14 +350,14 @@ impl Projection {
             Some(rest) if !sent.is_empty() && is_text(parts) => {
                 self.emit_text(rest.to_owned(), true, out);
             }
-            _ => out.push(self.artifact_update(parts.to_vec(), false, true)),
+            _ => out.push(self.build_artifact_update(parts.to_vec(), false, true)),
         }
-        self.turn.speech = Speech::default();
-        let artifact = self.artifact(parts.to_vec());
+        self.turn.speech = StreamedAnswer::default();
+        let artifact = self.build_artifact(parts.to_vec());
         self.artifacts.push(artifact);
     }
 
-    fn artifact(&self, parts: Vec<Part>) -> Artifact {
+    fn build_artifact(&self, parts: Vec<Part>) -> Artifact {
         let artifact_id = match self.turn.position {
             0 | 1 => "answer".to_owned(),
             later => format!("answer-{later}"),
@@ -370,22 +372,22 @@ impl Projection {
         }
     }
 
-    fn artifact_update(&self, parts: Vec<Part>, append: bool, last: bool) -> StreamResponse {
+    fn build_artifact_update(&self, parts: Vec<Part>, append: bool, last: bool) -> StreamResponse {
         StreamResponse::ArtifactUpdate(TaskArtifactUpdateEvent {
             task_id: self.id.clone(),
             context_id: self.context.clone(),
-            artifact: self.artifact(parts),
+            artifact: self.build_artifact(parts),
             append: Some(append),
             last_chunk: Some(last),
             metadata: None,
         })
     }
 
-    fn agent_message(&self, id: &str, text: String) -> Message {
-        self.a_message(id.to_owned(), Role::Agent, vec![Part::text(text)])
+    fn build_agent_message(&self, id: &str, text: String) -> Message {
+        self.build_message(id.to_owned(), Role::Agent, vec![Part::text(text)])
     }
 
-    fn user_message(
+    fn build_user_message(
         &self,
         text: &str,
         attachment: Option<&str>,
@@ -398,10 +400,10 @@ impl Projection {
                 Part::text(format!("({} of {} bytes)", image.media_type, image.bytes))
             }),
         );
-        self.a_message(self.turn.message_id.clone(), Role::User, parts)
+        self.build_message(self.turn.message_id.clone(), Role::User, parts)
     }
 
-    fn a_message(&self, message_id: String, role: Role, parts: Vec<Part>) -> Message {
+    fn build_message(&self, message_id: String, role: Role, parts: Vec<Part>) -> Message {
         Message {
             message_id,
             context_id: Some(self.context.clone()),

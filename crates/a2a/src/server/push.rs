@@ -16,7 +16,7 @@ use super::notifications::Notification;
 use super::notifier::Notifier;
 use super::projection::Projection;
 use super::tables::TaskRow;
-use super::tasks::{Tasks, internal};
+use super::tasks::{Tasks, internal_error};
 use crate::wire::error::ProtocolError;
 use crate::wire::{VERSION_03, v03};
 
@@ -26,7 +26,7 @@ const MAX_SECRET_BYTES: usize = 4096;
 const MAX_NOTIFICATION_PAUSE: std::time::Duration = std::time::Duration::from_mins(10);
 
 /// The updates of a task.
-struct Updates {
+struct TaskUpdates {
     /// The number of updates before `new`.
     from: u64,
     /// The new updates, each with the task after it if that is posted.
@@ -53,7 +53,7 @@ impl Tasks {
         config: &TaskPushNotificationConfig,
     ) -> Result<(), ProtocolError> {
         let notifier = self.notifier()?;
-        let wrong = |rule: &str| ProtocolError::invalid("url", rule);
+        let wrong = |rule: &str| ProtocolError::invalid_field("url", rule);
         if config.url.len() > MAX_URL_BYTES {
             return Err(wrong("is too long"));
         }
@@ -74,7 +74,10 @@ impl Tasks {
         ];
         for secret in secrets.into_iter().flatten() {
             if secret.len() > MAX_SECRET_BYTES || HeaderValue::from_str(secret).is_err() {
-                return Err(ProtocolError::invalid("authentication", "does not fit into a header"));
+                return Err(ProtocolError::invalid_field(
+                    "authentication",
+                    "does not fit into a header",
+                ));
             }
         }
         Ok(())
@@ -86,7 +89,7 @@ impl Tasks {
         task: &str,
         config: &TaskPushNotificationConfig,
     ) -> Result<(), ProtocolError> {
-        let known = self.tables.notifications(task).await.map_err(internal)?;
+        let known = self.tables.list_notifications(task).await.map_err(internal_error)?;
         let limit = self.settings.notifications_of_task;
         let id = config.id.as_deref().filter(|id| !id.is_empty());
         if known.len() >= limit && !known.iter().any(|other| Some(other.id.as_str()) == id) {
@@ -106,9 +109,14 @@ impl Tasks {
         self.check_notification_limit(task, config).await?;
         let id = config.id.clone().filter(|id| !id.is_empty());
         let id = id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
-        let row = self.tables.task(task).await.map_err(internal)?.ok_or(ProtocolError::Internal)?;
-        let Updates { count, ended, .. } =
-            self.updates_of(&row, u64::MAX, u64::MAX).await.map_err(internal)?;
+        let row = self
+            .tables
+            .find_task(task)
+            .await
+            .map_err(internal_error)?
+            .ok_or(ProtocolError::Internal)?;
+        let TaskUpdates { count, ended, .. } =
+            self.read_updates(&row, u64::MAX, u64::MAX).await.map_err(internal_error)?;
         let authentication = config.authentication.clone();
         let notification = Notification {
             id,
@@ -120,7 +128,7 @@ impl Tasks {
             sent: count,
             done: ended,
         };
-        self.tables.save_notification(task, &notification).await.map_err(internal)?;
+        self.tables.save_notification(task, &notification).await.map_err(internal_error)?;
         if !ended {
             self.notify_of(task);
         }
@@ -135,7 +143,7 @@ impl Tasks {
         version: &str,
     ) -> Result<TaskPushNotificationConfig, ProtocolError> {
         self.notifier()?;
-        let row = self.row(caller, &config.task_id).await?;
+        let row = self.find_task_row(caller, &config.task_id).await?;
         self.check_notification(&config)?;
         let (tasks, version) = (Arc::clone(self), version.to_owned());
         self.run_to_completion(async move {
@@ -152,8 +160,8 @@ impl Tasks {
         task: &str,
     ) -> Result<Vec<TaskPushNotificationConfig>, ProtocolError> {
         self.notifier()?;
-        let row = self.row(caller, task).await?;
-        let all = self.tables.notifications(&row.id).await.map_err(internal)?;
+        let row = self.find_task_row(caller, task).await?;
+        let all = self.tables.list_notifications(&row.id).await.map_err(internal_error)?;
         Ok(all.iter().map(|notification| notification.to_config(&row.id)).collect())
     }
 
@@ -179,33 +187,33 @@ impl Tasks {
     ) -> Result<(), ProtocolError> {
         self.notifier()?;
         check_id("id", id)?;
-        let row = self.row(caller, task).await?;
-        self.tables.drop_notification(&row.id, id).await.map_err(internal)
+        let row = self.find_task_row(caller, task).await?;
+        self.tables.drop_notification(&row.id, id).await.map_err(internal_error)
     }
 
     /// Returns the updates of a task from the journal alone: those after the first `from`, and
     /// after the first `whole` together with the task.
-    async fn updates_of(
+    async fn read_updates(
         &self,
         row: &TaskRow,
         from: u64,
         whole: u64,
-    ) -> Result<Updates, StoreError> {
+    ) -> Result<TaskUpdates, StoreError> {
         let mut projection = Projection::new(&row.id, &row.context, row.created_at, row.revealed);
         let (mut count, mut new) = (0, Vec::new());
         let mut add = |updates: Vec<StreamResponse>, projection: &Projection| {
             for update in updates {
                 if count >= from {
                     let wants_task = count >= whole && posts_task(&update);
-                    new.push((update, wants_task.then(|| projection.task())));
+                    new.push((update, wants_task.then(|| projection.snapshot_task())));
                 }
                 count += 1;
             }
         };
-        for turn in self.tables.turns(&row.id).await? {
+        for turn in self.tables.list_turns(&row.id).await? {
             let updates = projection.begin_turn(turn.position, &turn.message_id, turn.at);
             add(updates, &projection);
-            for event in self.journal.turn_events(&row.session, turn.turn).await? {
+            for event in self.journal.read_turn_events(&row.session, turn.turn).await? {
                 if row.ended_before(&event) {
                     continue;
                 }
@@ -214,16 +222,17 @@ impl Tasks {
             }
         }
         if let Some((how, at)) = row.ended {
-            let updates = projection.end(how, at);
+            let updates = projection.force_end(how, at);
             add(updates, &projection);
         }
         let ended = projection.state().is_terminal() || projection.message().is_some();
-        Ok(Updates { from, new, count, ended })
+        Ok(TaskUpdates { from, new, count, ended })
     }
 
     /// Sends notifications about a task in the background until no more updates follow.
     fn notify_of(self: &Arc<Self>, task: &str) {
-        let Some(wake) = self.notifier.as_ref().and_then(|notifier| notifier.watch(task)) else {
+        let Some(wake) = self.notifier.as_ref().and_then(|notifier| notifier.start_watching(task))
+        else {
             return;
         };
         let (tasks, task) = (Arc::clone(self), task.to_owned());
@@ -235,7 +244,7 @@ impl Tasks {
                 () = tasks.deliver_notifications(&task, &wake) => {}
             }
             if let Some(notifier) = &tasks.notifier {
-                notifier.forget(&task);
+                notifier.stop_watching(&task);
             }
         });
     }
@@ -243,7 +252,7 @@ impl Tasks {
     async fn deliver_notifications(&self, task: &str, wake: &Notify) {
         let mut is_reported = false;
         loop {
-            match self.deliver_all(task).await {
+            match self.deliver_unsent_updates(task).await {
                 Ok(true) => return,
                 Ok(false) => wake.notified().await,
                 // The database may come back.
@@ -258,36 +267,36 @@ impl Tasks {
     }
 
     /// Sends all unsent updates. Returns whether no more follow.
-    async fn deliver_all(&self, task: &str) -> Result<bool, StoreError> {
-        let Some(row) = self.tables.task(task).await? else { return Ok(true) };
-        let mut open = self.tables.notifications(task).await?;
+    async fn deliver_unsent_updates(&self, task: &str) -> Result<bool, StoreError> {
+        let Some(row) = self.tables.find_task(task).await? else { return Ok(true) };
+        let mut open = self.tables.list_notifications(task).await?;
         open.retain(|notification| !notification.done);
         let least = |some: &mut dyn Iterator<Item = &Notification>| {
             some.map(|notification| notification.sent).min().unwrap_or(u64::MAX)
         };
         let from = least(&mut open.iter());
         let whole = least(&mut open.iter().filter(|open| open.version == VERSION_03));
-        let updates = self.updates_of(&row, from, whole).await?;
+        let updates = self.read_updates(&row, from, whole).await?;
         let deliveries =
-            open.iter().map(|notification| self.deliver_one(task, notification, &updates));
+            open.iter().map(|notification| self.deliver_notification(task, notification, &updates));
         join_all(deliveries).await.into_iter().collect::<Result<Vec<()>, _>>()?;
         // A configuration that was added meanwhile is served too.
-        let left = self.tables.notifications(task).await?;
+        let left = self.tables.list_notifications(task).await?;
         Ok(updates.ended && left.iter().all(|notification| notification.done))
     }
 
-    async fn deliver_one(
+    async fn deliver_notification(
         &self,
         task: &str,
         notification: &Notification,
-        updates: &Updates,
+        updates: &TaskUpdates,
     ) -> Result<(), StoreError> {
         let Some(notifier) = &self.notifier else { return Ok(()) };
         let mut sent = notification.sent;
         let old = sent.saturating_sub(updates.from);
         let new = updates.new.iter().skip(usize::try_from(old).unwrap_or(usize::MAX));
         for (update, after) in new {
-            if let Some(body) = body(notification, update, after.as_ref())
+            if let Some(body) = build_body(notification, update, after.as_ref())
                 && !self.post_with_retries(notifier, task, notification, body).await
             {
                 return self.tables.record_sent(task, notification, sent, true).await.map(drop);
@@ -316,7 +325,7 @@ impl Tasks {
         let first = self.settings.notification_pause;
         let mut pauses = BackoffPolicy::doubling(first, MAX_NOTIFICATION_PAUSE).waits();
         for attempt in 1..=self.settings.notification_attempts {
-            match notifier.post(notification, body.clone()).await {
+            match notifier.post_once(notification, body.clone()).await {
                 Ok(()) => return true,
                 Err(reason) => tracing::debug!(%task, %id, attempt, reason, "notification failed"),
             }
@@ -331,7 +340,7 @@ impl Tasks {
     /// Continues the notifications that a dead process had not sent.
     pub(crate) async fn resume_notifications(self: &Arc<Self>) -> Result<(), StoreError> {
         if self.notifier.is_some() {
-            for task in self.tables.tasks_with_open_notifications().await? {
+            for task in self.tables.list_tasks_with_open_notifications().await? {
                 self.notify_of(&task);
             }
         }
@@ -340,7 +349,7 @@ impl Tasks {
 }
 
 /// Returns the body to post: the update, or the whole task in 0.3, which has nothing smaller.
-fn body(
+fn build_body(
     notification: &Notification,
     update: &StreamResponse,
     after: Option<&Task>,

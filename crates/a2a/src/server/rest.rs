@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::EndpointState;
-use super::jsonrpc::{Outcome, configs, require_notifications, response, value};
-use super::request::{self, Version, parameter};
+use super::jsonrpc::{CallResult, render_configs, require_notifications, send_response, to_json};
+use super::request::{self, ProtocolVersion, find_query_parameter};
 use super::send::RequestMetadata;
 use super::sse;
 use crate::wire::error::ProtocolError;
@@ -26,7 +26,7 @@ struct RestCall<'a> {
 }
 
 /// Answers a request; `path` is the part after the binding's path.
-pub(super) async fn answer(
+pub(super) async fn answer_rest(
     endpoint: &Arc<EndpointState>,
     caller: &Caller,
     method: &Method,
@@ -38,17 +38,21 @@ pub(super) async fn answer(
     let call = RestCall { caller, headers, uri, body };
     let plain = request::wants_plain_json(headers);
     match dispatch(endpoint, method, path, call).await {
-        Ok(Outcome::Result(result)) => document(StatusCode::OK, &result, plain),
-        Ok(Outcome::Stream(subscription)) => {
+        Ok(CallResult::Result(result)) => respond_with_document(StatusCode::OK, &result, plain),
+        Ok(CallResult::Stream(subscription)) => {
             // The types of the protocol always have a form in JSON.
             let render =
                 |update: &a2a::StreamResponse| serde_json::to_string(update).unwrap_or_default();
-            sse::answer(subscription, Box::new(render), endpoint.tasks.settings.keep_alive)
+            sse::respond_with_events(
+                subscription,
+                Box::new(render),
+                endpoint.tasks.settings.keep_alive,
+            )
         }
         Err(error) => {
             let status = StatusCode::from_u16(error.http_status());
             let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-            document(status, &error.to_http(), plain)
+            respond_with_document(status, &error.to_http(), plain)
         }
     }
 }
@@ -58,12 +62,12 @@ async fn dispatch(
     method: &Method,
     path: &str,
     call: RestCall<'_>,
-) -> Result<Outcome, ProtocolError> {
-    if request::version(call.headers, call.uri)? == Version::V03 {
+) -> Result<CallResult, ProtocolError> {
+    if request::read_version(call.headers, call.uri)? == ProtocolVersion::V03 {
         // 0.3 is served at the JSON-RPC path.
         return Err(ProtocolError::VersionNotSupported("0.3".to_owned()));
     }
-    let segments: Vec<String> = path.trim_matches('/').split('/').map(decoded).collect();
+    let segments: Vec<String> = path.trim_matches('/').split('/').map(percent_decode).collect();
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     let (get, post, delete) =
         (*method == Method::GET, *method == Method::POST, *method == Method::DELETE);
@@ -72,62 +76,64 @@ async fn dispatch(
     let result = match segments[..] {
         ["message:send"] if post => {
             let metadata = call.metadata();
-            let reply = tasks.send(caller, call.read(endpoint).await?, metadata).await?;
-            value(&response(reply))?
+            let reply = tasks.send_message(caller, call.read(endpoint).await?, metadata).await?;
+            to_json(&send_response(reply))?
         }
         ["message:stream"] if post => {
             let metadata = call.metadata();
             let request = call.read(endpoint).await?;
-            return Ok(Outcome::Stream(tasks.send_streaming(caller, request, metadata).await?));
+            return Ok(CallResult::Stream(tasks.send_streaming(caller, request, metadata).await?));
         }
         ["extendedAgentCard"] if get => endpoint.extended_card(caller)?,
-        ["tasks"] if get => value(&tasks.list(caller, listing(call.uri)?).await?)?,
+        ["tasks"] if get => {
+            to_json(&tasks.list_tasks(caller, parse_list_request(call.uri)?).await?)?
+        }
         ["tasks", name] => match name.rsplit_once(':') {
             Some((id, "cancel")) if post => {
                 call.read_nothing(endpoint).await?;
-                value(&tasks.cancel(caller, id).await?)?
+                to_json(&tasks.cancel_task(caller, id).await?)?
             }
             Some((id, "subscribe")) if get || post => {
                 call.read_nothing(endpoint).await?;
-                return Ok(Outcome::Stream(tasks.subscribe(caller, id).await?));
+                return Ok(CallResult::Stream(tasks.subscribe_to_task(caller, id).await?));
             }
             _ if get => {
-                let history = number(call.uri, "historyLength")?;
-                value(&tasks.get(caller, name, history).await?)?
+                let history = parse_number(call.uri, "historyLength")?;
+                to_json(&tasks.get_task(caller, name, history).await?)?
             }
-            _ => return Err(unknown(method, path)),
+            _ => return Err(unknown_path_error(method, path)),
         },
         ["tasks", task, "pushNotificationConfigs"] if get => {
             require_notifications(endpoint)?;
-            configs(&tasks.list_notifications(caller, task).await?)
+            render_configs(&tasks.list_notifications(caller, task).await?)
         }
         ["tasks", task, "pushNotificationConfigs"] if post => {
             require_notifications(endpoint)?;
             let mut config: TaskPushNotificationConfig = call.read(endpoint).await?;
             task.clone_into(&mut config.task_id);
-            value(&tasks.create_notification(caller, config, VERSION_1).await?)?
+            to_json(&tasks.create_notification(caller, config, VERSION_1).await?)?
         }
         ["tasks", task, "pushNotificationConfigs", id] if get => {
             require_notifications(endpoint)?;
-            value(&tasks.get_notification(caller, task, id).await?)?
+            to_json(&tasks.get_notification(caller, task, id).await?)?
         }
         ["tasks", task, "pushNotificationConfigs", id] if delete => {
             require_notifications(endpoint)?;
             tasks.delete_notification(caller, task, id).await?;
             serde_json::json!({})
         }
-        _ => return Err(unknown(method, path)),
+        _ => return Err(unknown_path_error(method, path)),
     };
-    Ok(Outcome::Result(result))
+    Ok(CallResult::Result(result))
 }
 
 impl RestCall<'_> {
     fn metadata(&self) -> RequestMetadata {
-        RequestMetadata { traceparent: request::traceparent(self.headers), version: VERSION_1 }
+        RequestMetadata { traceparent: request::read_traceparent(self.headers), version: VERSION_1 }
     }
 
     fn check_media_type(&self) -> Result<(), ProtocolError> {
-        let given = request::media_type(self.headers);
+        let given = request::read_media_type(self.headers);
         if matches!(given.as_deref(), Some("application/json" | MEDIA_TYPE)) {
             return Ok(());
         }
@@ -161,9 +167,9 @@ impl RestCall<'_> {
     }
 }
 
-fn listing(uri: &Uri) -> Result<ListTasksRequest, ProtocolError> {
-    let text = |name: &str| parameter(uri, name).filter(|text| !text.is_empty());
-    let wrong = |name: &str, rule: &str| ProtocolError::invalid(name, rule);
+fn parse_list_request(uri: &Uri) -> Result<ListTasksRequest, ProtocolError> {
+    let text = |name: &str| find_query_parameter(uri, name).filter(|text| !text.is_empty());
+    let wrong = |name: &str, rule: &str| ProtocolError::invalid_field(name, rule);
     let status = text("status").map(|name| {
         serde_json::from_value::<TaskState>(Value::String(name))
             .map_err(|_| wrong("status", "is not a task state"))
@@ -178,30 +184,30 @@ fn listing(uri: &Uri) -> Result<ListTasksRequest, ProtocolError> {
     Ok(ListTasksRequest {
         context_id: text("contextId"),
         status: status.transpose()?,
-        page_size: number(uri, "pageSize")?,
+        page_size: parse_number(uri, "pageSize")?,
         page_token: text("pageToken"),
-        history_length: number(uri, "historyLength")?,
+        history_length: parse_number(uri, "historyLength")?,
         status_timestamp_after: after.transpose()?,
         include_artifacts: artifacts.transpose()?,
         tenant: None,
     })
 }
 
-fn number(uri: &Uri, name: &str) -> Result<Option<i32>, ProtocolError> {
-    let text = parameter(uri, name).filter(|text| !text.is_empty());
+fn parse_number(uri: &Uri, name: &str) -> Result<Option<i32>, ProtocolError> {
+    let text = find_query_parameter(uri, name).filter(|text| !text.is_empty());
     let parsed = text.map(|text| text.parse::<i32>());
-    parsed.transpose().map_err(|_| ProtocolError::invalid(name, "must be a whole number"))
+    parsed.transpose().map_err(|_| ProtocolError::invalid_field(name, "must be a whole number"))
 }
 
-fn decoded(segment: &str) -> String {
+fn percent_decode(segment: &str) -> String {
     percent_encoding::percent_decode_str(segment).decode_utf8_lossy().into_owned()
 }
 
-fn unknown(method: &Method, path: &str) -> ProtocolError {
+fn unknown_path_error(method: &Method, path: &str) -> ProtocolError {
     ProtocolError::MethodNotFound(format!("{method} {path}").chars().take(80).collect())
 }
 
-fn document(status: StatusCode, document: &Value, plain: bool) -> Response<Body> {
+fn respond_with_document(status: StatusCode, document: &Value, plain: bool) -> Response<Body> {
     let kind = if plain { "application/json" } else { MEDIA_TYPE };
     // These headers are always valid.
     Response::builder()

@@ -9,7 +9,7 @@ use lango_store::StoreError;
 
 use super::drive::EventSource;
 use super::incoming;
-use super::send::turn_request;
+use super::send::build_turn_request;
 use super::tables::{ForcedEnd, TaskRow};
 use super::tasks::Tasks;
 
@@ -17,11 +17,11 @@ impl Tasks {
     /// Starts or continues the turns that a dead process left unfinished. Interrupted turns come
     /// first, because a new turn of a session closes those that are not continued. Turns that had
     /// not begun follow in their order.
-    pub(crate) async fn resume(self: &Arc<Self>) -> Result<(), StoreError> {
+    pub(crate) async fn resume_unfinished(self: &Arc<Self>) -> Result<(), StoreError> {
         let mut interrupted = Vec::new();
         let mut waiting = Vec::new();
         // A task that cannot be read does not block the others.
-        for row in self.tables.unfinished().await? {
+        for row in self.tables.list_unfinished().await? {
             match self.resume_one(&row, false).await {
                 Ok(ResumeResult::Runs(turn)) => interrupted.push((row.session, turn)),
                 Ok(ResumeResult::Waits(at)) => waiting.push((at, row)),
@@ -46,7 +46,9 @@ impl Tasks {
     async fn wait_until_running(&self, session: &SessionId, turn: TurnId) {
         for _ in 0..200 {
             // The turn that waits for this one reports the error itself.
-            let Ok(unfinished) = self.journal.unfinished_turns(Some(session)).await else { return };
+            let Ok(unfinished) = self.journal.list_unfinished_turns(Some(session)).await else {
+                return;
+            };
             let still = unfinished.iter().find(|other| other.turn == turn);
             if still.is_none_or(|turn| turn.running.is_some()) {
                 return;
@@ -62,12 +64,12 @@ impl Tasks {
         begin: bool,
     ) -> Result<ResumeResult, StoreError> {
         let Some(team) = self.teams.team(&row.caller) else { return Ok(ResumeResult::Nothing) };
-        let live = self.live.task(&row.id);
+        let live = self.live.find_or_add(&row.id);
         let mut state = live.state.lock().await;
         if state.driven.is_some() {
             return Ok(ResumeResult::Nothing);
         }
-        let loaded = self.load(row.clone()).await?;
+        let loaded = self.load_task(row.clone()).await?;
         live.stage.send_replace(loaded.stage());
         let turn = loaded.turns.last().cloned();
         let (finished, seen) = (loaded.finished, loaded.seen);
@@ -76,22 +78,22 @@ impl Tasks {
         let Some(turn) = turn else { return Ok(ResumeResult::Nothing) };
         if finished || ended {
             if !ended {
-                self.store(&mut state).await;
+                self.store_state(&mut state).await;
             }
             return Ok(ResumeResult::Nothing);
         }
-        let events = self.journal.turn_events(&row.session, turn.turn).await?;
+        let events = self.journal.read_turn_events(&row.session, turn.turn).await?;
         let source = if events.is_empty() {
             if !begin {
                 return Ok(ResumeResult::Waits(turn.at));
             }
             let pending = turn.pending.as_deref().and_then(|text| serde_json::from_str(text).ok());
             let Some(read) = pending.and_then(|message: Message| {
-                incoming::read(&message, &self.settings.input_modes).ok()
+                incoming::read_message(&message, &self.settings.input_modes).ok()
             }) else {
                 // It can never run. If this cannot be stored, the next start tries again.
                 tracing::warn!(task = %row.id, "the message of a task cannot be read again");
-                let _ = self.end(&live, &mut state, ForcedEnd::Failed).await;
+                let _ = self.force_end(&live, &mut state, ForcedEnd::Failed).await;
                 return Ok(ResumeResult::Nothing);
             };
             let sender = Sender {
@@ -99,10 +101,10 @@ impl Tasks {
                 message: Some(turn.message_id.clone()),
                 trace: row.traceparent.clone(),
             };
-            let request = turn_request(sender, row.session.clone(), turn.turn, read);
+            let request = build_turn_request(sender, row.session.clone(), turn.turn, read);
             EventSource::ThisProcess(Box::new(team.start_turn(request)))
         } else {
-            let unfinished = self.journal.unfinished_turns(Some(&row.session)).await?;
+            let unfinished = self.journal.list_unfinished_turns(Some(&row.session)).await?;
             let runs =
                 unfinished.iter().any(|other| other.turn == turn.turn && other.running.is_some());
             if runs {
@@ -120,7 +122,7 @@ impl Tasks {
         drop(state);
         // These turns had their permits when they began.
         let permit = self.acquire_turn_permit(&row.caller).ok();
-        self.drive(&live, turn.position, source, permit);
+        self.spawn_turn_follower(&live, turn.position, source, permit);
         Ok(ResumeResult::Runs(turn.turn))
     }
 }

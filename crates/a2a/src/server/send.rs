@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use a2a::{Message, SendMessageRequest, TaskPushNotificationConfig, TaskState};
 use lango_model::UserMessage;
-use lango_protocol::{Caller, Origin, Sender, SessionId, TurnId};
+use lango_protocol::{Caller, MessageOrigin, Sender, SessionId, TurnId};
 use lango_runtime::TurnRequest;
 use lango_store::StoreError;
 use tokio::sync::OwnedSemaphorePermit;
@@ -13,11 +13,11 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::clock;
 use super::drive::EventSource;
 use super::incoming::{self, MessageContent};
-use super::live::{LiveState, LiveTask, LoadedTask, Reply};
+use super::live::{CallerReply, LiveState, LiveTask, LoadedTask};
 use super::projection::Projection;
-use super::stream::{Subscription, Until};
+use super::stream::{StreamEnd, Subscription};
 use super::tables::{ForcedEnd, NewTurn, TaskRow, TurnRow};
-use super::tasks::{Tasks, check_history, internal, session_of, trim_task};
+use super::tasks::{Tasks, check_history, internal_error, session_for_context, trim_task};
 use crate::wire::error::ProtocolError;
 
 /// The metadata of a request.
@@ -32,18 +32,18 @@ pub(crate) struct RequestMetadata {
 struct AcceptedMessage {
     live: Arc<LiveTask>,
     /// The reply at the time of acceptance.
-    first: Option<Reply>,
+    first: Option<CallerReply>,
     subscription: Subscription,
 }
 
 impl Tasks {
     /// Sends a message and waits for the result, unless the caller wants an immediate reply.
-    pub(crate) async fn send(
+    pub(crate) async fn send_message(
         self: &Arc<Self>,
         caller: &Caller,
         request: SendMessageRequest,
         metadata: RequestMetadata,
-    ) -> Result<Reply, ProtocolError> {
+    ) -> Result<CallerReply, ProtocolError> {
         let configuration = request.configuration.as_ref();
         let history = configuration.and_then(|configuration| configuration.history_length);
         let at_once =
@@ -51,17 +51,17 @@ impl Tasks {
         let accepted = self.accept_message(caller, request, metadata, false).await?;
         if !at_once {
             tokio::select! {
-                () = accepted.live.settled() => {}
+                () = accepted.live.wait_until_settled() => {}
                 () = self.closing.cancelled() => {}
             }
         }
         let reply = match accepted.first.filter(|_| at_once) {
             Some(reply) => reply,
-            None => accepted.live.reply().await.ok_or(ProtocolError::Internal)?,
+            None => accepted.live.current_reply().await.ok_or(ProtocolError::Internal)?,
         };
         Ok(match reply {
-            Reply::Task(task) => Reply::Task(trim_task(task, history, true)),
-            message @ Reply::Message(_) => message,
+            CallerReply::Task(task) => CallerReply::Task(trim_task(task, history, true)),
+            message @ CallerReply::Message(_) => message,
         })
     }
 
@@ -73,7 +73,7 @@ impl Tasks {
         metadata: RequestMetadata,
     ) -> Result<Subscription, ProtocolError> {
         let accepted = self.accept_message(caller, request, metadata, true).await?;
-        Ok(accepted.subscription.keeping(accepted.live, self.closing.clone()))
+        Ok(accepted.subscription.keep_task(accepted.live, self.closing.clone()))
     }
 
     async fn accept_message(
@@ -84,13 +84,13 @@ impl Tasks {
         streams: bool,
     ) -> Result<AcceptedMessage, ProtocolError> {
         let (tasks, caller) = (Arc::clone(self), caller.clone());
-        self.run_to_completion(
-            async move { tasks.accept(&caller, request, metadata, streams).await },
-        )
+        self.run_to_completion(async move {
+            tasks.check_and_accept(&caller, request, metadata, streams).await
+        })
         .await
     }
 
-    async fn accept(
+    async fn check_and_accept(
         self: &Arc<Self>,
         caller: &Caller,
         request: SendMessageRequest,
@@ -101,7 +101,7 @@ impl Tasks {
         // An absent and an empty text are equal in the protocol's definition.
         message.context_id = message.context_id.filter(|id| !id.is_empty());
         message.task_id = message.task_id.filter(|id| !id.is_empty());
-        let read = incoming::read(&message, &self.settings.input_modes)?;
+        let read = incoming::read_message(&message, &self.settings.input_modes)?;
         let configuration = request.configuration.as_ref();
         check_history(configuration.and_then(|configuration| configuration.history_length))?;
         let notification = configuration
@@ -125,21 +125,21 @@ impl Tasks {
         };
         match &message.task_id {
             Some(task) => self.continue_task(task, send, read).await,
-            None => self.begin(send, read).await,
+            None => self.create_task(send, read).await,
         }
     }
 
     /// Creates a task.
-    async fn begin(
+    async fn create_task(
         self: &Arc<Self>,
         send: IncomingMessage<'_>,
         read: MessageContent,
     ) -> Result<AcceptedMessage, ProtocolError> {
-        if let Some(accepted) = self.repetition(&send).await? {
+        if let Some(accepted) = self.find_repetition(&send).await? {
             return Ok(accepted);
         }
         // Checked before anything is written: a caller without access leaves no task behind.
-        self.team(send.caller)?;
+        self.find_runtime(send.caller)?;
         let permit = self.acquire_turn_permit(send.caller)?;
         let now = clock::now();
         let context =
@@ -147,7 +147,7 @@ impl Tasks {
         let row = TaskRow {
             id: uuid::Uuid::now_v7().to_string(),
             caller: send.caller.clone(),
-            session: session_of(send.caller, &context)?,
+            session: session_for_context(send.caller, &context)?,
             context,
             state: TaskState::Submitted,
             status_at: now,
@@ -158,25 +158,25 @@ impl Tasks {
             traceparent: send.metadata.traceparent.clone(),
         };
         let turn = send.new_turn(now)?;
-        let live = self.live.task(&row.id);
+        let live = self.live.find_or_add(&row.id);
         // Locked before the row is visible, so that a reader of the row waits until the turn has
         // begun.
         let mut state = live.state.lock().await;
-        self.check_limits(&mut state, &row.id, &send).await?;
-        match self.tables.create(&row, &turn).await {
+        self.check_allowed(&mut state, &row.id, &send).await?;
+        match self.tables.create_task(&row, &turn).await {
             Ok(()) => {}
             // The same message was sent at the same time.
             Err(StoreError::Conflict { .. }) => {
                 drop(state);
-                return self.repetition(&send).await?.ok_or(ProtocolError::Internal);
+                return self.find_repetition(&send).await?.ok_or(ProtocolError::Internal);
             }
-            Err(error) => return Err(internal(error)),
+            Err(error) => return Err(internal_error(error)),
         }
         let projection = Projection::new(&row.id, &row.context, now, row.revealed);
         state.loaded =
             Some(LoadedTask { row, turns: Vec::new(), projection, seen: 0, finished: true });
-        self.start(&live, &mut state, &send, turn, read, permit).await?;
-        let accepted = self.accepted(&live, &mut state, send.streams)?;
+        self.start_turn(&live, &mut state, &send, turn, read, permit).await?;
+        let accepted = self.build_accepted_message(&live, &mut state, send.streams)?;
         drop(state);
         Ok(accepted)
     }
@@ -188,15 +188,15 @@ impl Tasks {
         send: IncomingMessage<'_>,
         read: MessageContent,
     ) -> Result<AcceptedMessage, ProtocolError> {
-        let row = self.row(send.caller, task).await?;
+        let row = self.find_task_row(send.caller, task).await?;
         if send.message.context_id.as_ref().is_some_and(|context| *context != row.context) {
             let rule = "is not the context of this task; leave it out";
-            return Err(ProtocolError::invalid("message.contextId", rule));
+            return Err(ProtocolError::invalid_field("message.contextId", rule));
         }
-        if let Some(accepted) = self.repetition(&send).await? {
+        if let Some(accepted) = self.find_repetition(&send).await? {
             return Ok(accepted);
         }
-        let live = self.live.task(task);
+        let live = self.live.find_or_add(task);
         let mut state = self.open(&live, &row).await?;
         let loaded = state.loaded.as_ref().ok_or(ProtocolError::Internal)?;
         if loaded.projection.state().is_terminal() {
@@ -205,7 +205,7 @@ impl Tasks {
         }
         if loaded.projection.waits_for_owner() {
             // A caller cannot answer for the owner: it gets the task unchanged.
-            let accepted = self.accepted(&live, &mut state, send.streams)?;
+            let accepted = self.build_accepted_message(&live, &mut state, send.streams)?;
             drop(state);
             return Ok(accepted);
         }
@@ -213,7 +213,7 @@ impl Tasks {
             let message = format!("the task {task:?} is at work; wait for it, or cancel it");
             return Err(ProtocolError::UnsupportedOperation(message));
         }
-        self.check_limits(&mut state, task, &send).await?;
+        self.check_allowed(&mut state, task, &send).await?;
         let permit = self.acquire_turn_permit(send.caller)?;
         let loaded = state.loaded.as_ref().ok_or(ProtocolError::Internal)?;
         let now = clock::now().max(loaded.projection.status_at());
@@ -226,33 +226,34 @@ impl Tasks {
                     let message = format!("the task {task:?} was just changed; look at it again");
                     ProtocolError::UnsupportedOperation(message)
                 };
-                return self.repetition(&send).await?.ok_or_else(busy);
+                return self.find_repetition(&send).await?.ok_or_else(busy);
             }
-            Err(error) => return Err(internal(error)),
+            Err(error) => return Err(internal_error(error)),
         }
         if let Some(loaded) = state.loaded.as_mut() {
             loaded.row.turns += 1;
         }
-        self.start(&live, &mut state, &send, turn, read, permit).await?;
-        let accepted = self.accepted(&live, &mut state, send.streams)?;
+        self.start_turn(&live, &mut state, &send, turn, read, permit).await?;
+        let accepted = self.build_accepted_message(&live, &mut state, send.streams)?;
         drop(state);
         Ok(accepted)
     }
 
     /// Returns the result of an earlier copy of the same message.
-    async fn repetition(
+    async fn find_repetition(
         self: &Arc<Self>,
         send: &IncomingMessage<'_>,
     ) -> Result<Option<AcceptedMessage>, ProtocolError> {
         let Some(key) = &send.repeat_key else { return Ok(None) };
-        let Some(task) = self.tables.task_of_repetition(key).await.map_err(internal)? else {
+        let Some(task) = self.tables.find_task_of_repetition(key).await.map_err(internal_error)?
+        else {
             return Ok(None);
         };
-        let row = self.tables.task(&task).await.map_err(internal)?;
+        let row = self.tables.find_task(&task).await.map_err(internal_error)?;
         let row = row.ok_or(ProtocolError::Internal)?;
-        let live = self.live.task(&task);
+        let live = self.live.find_or_add(&task);
         let mut state = self.open(&live, &row).await?;
-        let accepted = self.accepted(&live, &mut state, send.streams)?;
+        let accepted = self.build_accepted_message(&live, &mut state, send.streams)?;
         drop(state);
         self.follow_other_process(send.caller, &live).await?;
         Ok(Some(accepted))
@@ -260,13 +261,13 @@ impl Tasks {
 
     /// Checks that everything a message asks for is allowed. Called before anything is written, so
     /// that a refused message leaves nothing behind.
-    async fn check_limits(
+    async fn check_allowed(
         &self,
         state: &mut LiveState,
         task: &str,
         send: &IncomingMessage<'_>,
     ) -> Result<(), ProtocolError> {
-        self.team(send.caller)?;
+        self.find_runtime(send.caller)?;
         if send.streams {
             self.check_follower_limit(state)?;
         }
@@ -277,7 +278,7 @@ impl Tasks {
     }
 
     /// Starts a turn whose row is written, or ends the task, which would otherwise never run.
-    async fn start(
+    async fn start_turn(
         self: &Arc<Self>,
         live: &Arc<LiveTask>,
         state: &mut LiveState,
@@ -290,7 +291,7 @@ impl Tasks {
         if started.is_err() {
             // The error is logged where it occurs. If this cannot be stored either, a restart runs
             // the turn.
-            let _ = self.end(live, state, ForcedEnd::Failed).await;
+            let _ = self.force_end(live, state, ForcedEnd::Failed).await;
         }
         started
     }
@@ -304,7 +305,7 @@ impl Tasks {
         read: MessageContent,
         permit: OwnedSemaphorePermit,
     ) -> Result<(), ProtocolError> {
-        let team = self.team(send.caller)?;
+        let team = self.find_runtime(send.caller)?;
         let Some(loaded) = state.loaded.as_mut() else { return Err(ProtocolError::Internal) };
         if let Some(notification) = &send.notification {
             self.add_notification(&loaded.row.id, notification, send.metadata.version).await?;
@@ -321,20 +322,25 @@ impl Tasks {
             at: turn.at,
         });
         state.driven = Some(position);
-        self.publish(live, state, updates);
+        self.publish_updates(live, state, updates);
         let sender = Sender { caller: send.caller.clone(), message: Some(turn.message_id), trace };
-        let request = turn_request(sender, session, turn.turn, read);
+        let request = build_turn_request(sender, session, turn.turn, read);
         if let Some(loaded) = &state.loaded {
             tracing::info!(task = %loaded.row.id, turn = %turn.turn, "task accepted");
         }
         let handle = team.start_turn(request);
         state.stop = Some(handle.canceller());
-        self.drive(live, position, EventSource::ThisProcess(Box::new(handle)), Some(permit));
+        self.spawn_turn_follower(
+            live,
+            position,
+            EventSource::ThisProcess(Box::new(handle)),
+            Some(permit),
+        );
         Ok(())
     }
 
     /// Returns the accepted message, with a stream that begins before the next update.
-    fn accepted(
+    fn build_accepted_message(
         &self,
         live: &Arc<LiveTask>,
         state: &mut LiveState,
@@ -343,12 +349,12 @@ impl Tasks {
         let loaded = state.loaded.as_ref().ok_or(ProtocolError::Internal)?;
         let projection = &loaded.projection;
         let first = match projection.message() {
-            Some(message) => Some(Reply::Message(message.clone())),
-            None => projection.is_revealed().then(|| Reply::Task(projection.task())),
+            Some(message) => Some(CallerReply::Message(message.clone())),
+            None => projection.is_revealed().then(|| CallerReply::Task(projection.snapshot_task())),
         };
         let more = streams && !projection.is_settled();
-        let updates = if more { Some(self.follower(state)?) } else { None };
-        let subscription = Subscription::new(first.clone(), updates, Until::Settled);
+        let updates = if more { Some(self.add_follower(state)?) } else { None };
+        let subscription = Subscription::new(first.clone(), updates, StreamEnd::Settled);
         Ok(AcceptedMessage { live: Arc::clone(live), first, subscription })
     }
 }
@@ -370,13 +376,13 @@ impl IncomingMessage<'_> {
             turn: TurnId::generate(),
             message_id: self.message.message_id.clone(),
             repeat_key: self.repeat_key.clone(),
-            message: serde_json::to_string(self.message).map_err(internal)?,
+            message: serde_json::to_string(self.message).map_err(internal_error)?,
             at,
         })
     }
 }
 
-pub(super) fn turn_request(
+pub(super) fn build_turn_request(
     sender: Sender,
     session: SessionId,
     turn: TurnId,
@@ -384,5 +390,9 @@ pub(super) fn turn_request(
 ) -> TurnRequest {
     let MessageContent { text, attachment, images, .. } = read;
     let message = UserMessage { text, attachment, task: None, images };
-    TurnRequest { turn, sender: Some(sender), ..TurnRequest::new(session, message, Origin::A2a) }
+    TurnRequest {
+        turn,
+        sender: Some(sender),
+        ..TurnRequest::new(session, message, MessageOrigin::A2a)
+    }
 }

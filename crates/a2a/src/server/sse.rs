@@ -10,12 +10,12 @@ use futures_util::stream;
 use super::stream::Subscription;
 
 /// Renders one update as the data of an event, without line breaks.
-pub(crate) type Render = Box<dyn Fn(&StreamResponse) -> String + Send>;
+pub(crate) type RenderUpdate = Box<dyn Fn(&StreamResponse) -> String + Send>;
 
 /// Returns the response that carries a stream. A silent stream sends keep-alive messages.
-pub(crate) fn answer(
+pub(crate) fn respond_with_events(
     subscription: Subscription,
-    render: Render,
+    render: RenderUpdate,
     keep_alive: Duration,
 ) -> Response<Body> {
     let events =

@@ -6,11 +6,11 @@ use a2a::StreamResponse;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::live::{LiveTask, Reply, Update};
+use super::live::{CallerReply, LiveTask, TaskUpdate};
 
 /// The condition that ends a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Until {
+pub(crate) enum StreamEnd {
     /// The stream ends when nothing more happens by itself.
     Settled,
     /// The stream ends when the task has ended.
@@ -19,9 +19,9 @@ pub(crate) enum Until {
 
 /// A stream of updates. It keeps its task in memory.
 pub(crate) struct Subscription {
-    first: Option<Update>,
-    updates: Option<mpsc::Receiver<Update>>,
-    until: Until,
+    first: Option<TaskUpdate>,
+    updates: Option<mpsc::Receiver<TaskUpdate>>,
+    until: StreamEnd,
     over: bool,
     closing: CancellationToken,
     live: Option<Arc<LiveTask>>,
@@ -29,26 +29,26 @@ pub(crate) struct Subscription {
 
 impl Subscription {
     pub(crate) fn new(
-        first: Option<Reply>,
-        updates: Option<mpsc::Receiver<Update>>,
-        until: Until,
+        first: Option<CallerReply>,
+        updates: Option<mpsc::Receiver<TaskUpdate>>,
+        until: StreamEnd,
     ) -> Self {
         let first = first.map(|reply| match reply {
-            Reply::Task(task) => Arc::new(StreamResponse::Task(task)),
-            Reply::Message(message) => Arc::new(StreamResponse::Message(message)),
+            CallerReply::Task(task) => Arc::new(StreamResponse::Task(task)),
+            CallerReply::Message(message) => Arc::new(StreamResponse::Message(message)),
         });
         Self { first, updates, until, over: false, closing: CancellationToken::new(), live: None }
     }
 
     /// Keeps the task in memory, and ends the stream when the endpoint is closed.
-    pub(crate) fn keeping(mut self, live: Arc<LiveTask>, closing: CancellationToken) -> Self {
+    pub(crate) fn keep_task(mut self, live: Arc<LiveTask>, closing: CancellationToken) -> Self {
         self.live = Some(live);
         self.closing = closing;
         self
     }
 
     /// Returns the next update; none when the stream is over.
-    pub(crate) async fn next(&mut self) -> Option<Update> {
+    pub(crate) async fn next(&mut self) -> Option<TaskUpdate> {
         if self.over {
             return None;
         }
@@ -78,6 +78,6 @@ impl Subscription {
         };
         let interrupted =
             matches!(state, a2a::TaskState::InputRequired | a2a::TaskState::AuthRequired);
-        state.is_terminal() || (interrupted && self.until == Until::Settled)
+        state.is_terminal() || (interrupted && self.until == StreamEnd::Settled)
     }
 }

@@ -4,12 +4,12 @@
 use a2a::TaskState;
 use lango_protocol::{Caller, Event, SessionId, TurnId};
 use lango_store::{
-    Batch, Component, Database, Durability, Migration, Row, SqlValue, Statement, StoreError,
+    Batch, Database, Durability, Migration, Row, SchemaComponent, SqlValue, Statement, StoreError,
 };
 
-use super::projection::milliseconds;
+use super::projection::to_milliseconds;
 
-const COMPONENT: Component = Component {
+const COMPONENT: SchemaComponent = SchemaComponent {
     name: "a2a_server",
     migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
 };
@@ -88,7 +88,7 @@ impl TaskRow {
     /// Tells whether the task was ended without its turn before this event, which then changes
     /// nothing.
     pub(crate) fn ended_before(&self, event: &Event) -> bool {
-        self.ended.is_some_and(|(_, at)| milliseconds(event.at) > at)
+        self.ended.is_some_and(|(_, at)| to_milliseconds(event.at) > at)
     }
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct NewTurn {
 
 /// The filter and the position of a list.
 #[derive(Debug, Clone)]
-pub(crate) struct Listing {
+pub(crate) struct TaskListQuery {
     pub(crate) caller: Caller,
     pub(crate) context: Option<String>,
     pub(crate) state: Option<TaskState>,
@@ -128,14 +128,14 @@ pub(crate) struct Listing {
 
 /// Reads and writes the tables. Clones share the connections.
 #[derive(Clone)]
-pub(crate) struct Tables {
+pub(crate) struct TaskTables {
     pub(super) database: Database,
 }
 
 const COLUMNS: &str = "id, caller, context, session, state, status_at, created_at, revealed, turns, \
                        ended, ended_at, traceparent";
 
-impl Tables {
+impl TaskTables {
     pub(crate) async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT).await?;
         Ok(Self { database })
@@ -143,7 +143,11 @@ impl Tables {
 
     /// Inserts a task with its first turn. Returns [`StoreError::Conflict`] if the message is a
     /// repetition.
-    pub(crate) async fn create(&self, task: &TaskRow, turn: &NewTurn) -> Result<(), StoreError> {
+    pub(crate) async fn create_task(
+        &self,
+        task: &TaskRow,
+        turn: &NewTurn,
+    ) -> Result<(), StoreError> {
         let statement = Statement::new(
             "INSERT INTO a2a_tasks (id, caller, context, session, state, status_at, created_at, \
              revealed, turns, traceparent) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1, $9)",
@@ -178,7 +182,10 @@ impl Tables {
     }
 
     /// Returns the task that an earlier copy of this message created.
-    pub(crate) async fn task_of_repetition(&self, key: &str) -> Result<Option<String>, StoreError> {
+    pub(crate) async fn find_task_of_repetition(
+        &self,
+        key: &str,
+    ) -> Result<Option<String>, StoreError> {
         let statement =
             Statement::new("SELECT task FROM a2a_turns WHERE repeat_key = $1").bind(key);
         let rows = self.database.query(statement).await?;
@@ -186,22 +193,22 @@ impl Tables {
     }
 
     /// Returns a task of any caller.
-    pub(crate) async fn task(&self, id: &str) -> Result<Option<TaskRow>, StoreError> {
+    pub(crate) async fn find_task(&self, id: &str) -> Result<Option<TaskRow>, StoreError> {
         let statement =
             Statement::new(format!("SELECT {COLUMNS} FROM a2a_tasks WHERE id = $1")).bind(id);
         let rows = self.database.query(statement).await?;
-        rows.first().map(task_row).transpose()
+        rows.first().map(read_task_row).transpose()
     }
 
     /// Returns the turns of a task, in order.
-    pub(crate) async fn turns(&self, task: &str) -> Result<Vec<TurnRow>, StoreError> {
+    pub(crate) async fn list_turns(&self, task: &str) -> Result<Vec<TurnRow>, StoreError> {
         let statement = Statement::new(
             "SELECT position, turn, message_id, pending, at FROM a2a_turns WHERE task = $1 \
              ORDER BY position",
         )
         .bind(task);
         let rows = self.database.query(statement).await?;
-        rows.iter().map(turn_row).collect()
+        rows.iter().map(read_turn_row).collect()
     }
 
     /// Stores the state of a task. Any pending message is in the journal by then.
@@ -229,7 +236,7 @@ impl Tables {
 
     /// Ends a task without its turn, unless it has ended or continued meanwhile. Returns whether it
     /// did.
-    pub(crate) async fn end(
+    pub(crate) async fn force_end(
         &self,
         task: &TaskRow,
         how: ForcedEnd,
@@ -261,7 +268,7 @@ impl Tables {
     }
 
     /// Returns the tasks that had not ended when last stored, the oldest first.
-    pub(crate) async fn unfinished(&self) -> Result<Vec<TaskRow>, StoreError> {
+    pub(crate) async fn list_unfinished(&self) -> Result<Vec<TaskRow>, StoreError> {
         let statement = Statement::new(format!(
             "SELECT {COLUMNS} FROM a2a_tasks WHERE state IN ('submitted', 'working', \
              'input_required') ORDER BY created_at, id"
@@ -269,14 +276,17 @@ impl Tables {
         let rows = self.database.query(statement).await?;
         // A task that cannot be read does not block the others.
         let task = |row| {
-            let task = task_row(row);
+            let task = read_task_row(row);
             task.inspect_err(|error| tracing::error!(%error, "a stored task is damaged")).ok()
         };
         Ok(rows.iter().filter_map(task).collect())
     }
 
     /// Returns a page of tasks, the latest change first, and the total number.
-    pub(crate) async fn list(&self, listing: &Listing) -> Result<(Vec<TaskRow>, u64), StoreError> {
+    pub(crate) async fn list_tasks(
+        &self,
+        listing: &TaskListQuery,
+    ) -> Result<(Vec<TaskRow>, u64), StoreError> {
         const WHICH: &str = "FROM a2a_tasks WHERE caller = $1 AND revealed = 1 \
                              AND (context = $2 OR $3 = 1) AND (state = $4 OR $5 = 1) \
                              AND status_at >= $6";
@@ -300,7 +310,7 @@ impl Tables {
         let rows = self.database.query(page).await?;
         let count = self.database.query(bound(format!("SELECT COUNT(*) {WHICH}"))).await?;
         let total = count.first().map_or(Ok(0), |row| row.unsigned(0))?;
-        Ok((rows.iter().map(task_row).collect::<Result<_, _>>()?, total))
+        Ok((rows.iter().map(read_task_row).collect::<Result<_, _>>()?, total))
     }
 }
 
@@ -318,17 +328,17 @@ fn insert_turn(task: &str, position: u32, turn: &NewTurn) -> Statement {
     .bind(turn.at)
 }
 
-fn turn_row(row: &Row) -> Result<TurnRow, StoreError> {
+fn read_turn_row(row: &Row) -> Result<TurnRow, StoreError> {
     Ok(TurnRow {
         position: u32::try_from(row.unsigned(0)?).unwrap_or(u32::MAX),
-        turn: row.text(1)?.parse().map_err(|error| unreadable(&error))?,
+        turn: row.text(1)?.parse().map_err(|error| unreadable_row_error(&error))?,
         message_id: row.text(2)?.to_owned(),
         pending: row.optional_text(3)?.map(str::to_owned),
         at: row.integer(4)?,
     })
 }
 
-fn task_row(row: &Row) -> Result<TaskRow, StoreError> {
+fn read_task_row(row: &Row) -> Result<TaskRow, StoreError> {
     let ended = match (row.optional_text(9)?, row.optional_integer(10)?) {
         (Some("canceled"), Some(at)) => Some((ForcedEnd::Canceled, at)),
         (Some(_), Some(at)) => Some((ForcedEnd::Failed, at)),
@@ -336,10 +346,10 @@ fn task_row(row: &Row) -> Result<TaskRow, StoreError> {
     };
     Ok(TaskRow {
         id: row.text(0)?.to_owned(),
-        caller: row.text(1)?.parse().map_err(|error| unreadable(&error))?,
+        caller: row.text(1)?.parse().map_err(|error| unreadable_row_error(&error))?,
         context: row.text(2)?.to_owned(),
-        session: row.text(3)?.parse().map_err(|error| unreadable(&error))?,
-        state: state_of(row.text(4)?),
+        session: row.text(3)?.parse().map_err(|error| unreadable_row_error(&error))?,
+        state: parse_state_name(row.text(4)?),
         status_at: row.integer(5)?,
         created_at: row.integer(6)?,
         revealed: row.boolean(7)?,
@@ -349,7 +359,7 @@ fn task_row(row: &Row) -> Result<TaskRow, StoreError> {
     })
 }
 
-fn unreadable(error: &dyn std::error::Error) -> StoreError {
+fn unreadable_row_error(error: &dyn std::error::Error) -> StoreError {
     StoreError::Query { reason: error.to_string() }
 }
 
@@ -366,7 +376,7 @@ fn state_name(state: &TaskState) -> &'static str {
     }
 }
 
-fn state_of(name: &str) -> TaskState {
+fn parse_state_name(name: &str) -> TaskState {
     match name {
         "working" => TaskState::Working,
         "completed" => TaskState::Completed,

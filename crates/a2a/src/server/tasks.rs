@@ -13,18 +13,18 @@ use tokio::sync::{MutexGuard, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::incoming::digest;
-use super::live::{LiveState, LiveTask, LiveTasks, LoadedTask, Reply};
+use super::incoming::digest_parts;
+use super::live::{CallerReply, LiveState, LiveTask, LiveTasks, LoadedTask};
 use super::notifier::Notifier;
 use super::projection::Projection;
 use super::settings::Settings;
-use super::stream::{Subscription, Until};
-use super::tables::{Tables, TaskRow};
+use super::stream::{StreamEnd, Subscription};
+use super::tables::{TaskRow, TaskTables};
 use crate::wire::error::ProtocolError;
 
 /// The tasks of all callers. The bindings and the background work share them.
 pub(crate) struct Tasks {
-    pub(super) tables: Tables,
+    pub(super) tables: TaskTables,
     pub(super) journal: Journal,
     pub(super) teams: Arc<dyn Teams>,
     pub(super) settings: Settings,
@@ -39,7 +39,7 @@ pub(crate) struct Tasks {
 
 impl Tasks {
     pub(crate) fn new(
-        tables: Tables,
+        tables: TaskTables,
         journal: Journal,
         teams: Arc<dyn Teams>,
         settings: Settings,
@@ -59,7 +59,7 @@ impl Tasks {
     }
 
     /// Returns the agents that a caller reaches.
-    pub(super) fn team(&self, caller: &Caller) -> Result<Runtime, ProtocolError> {
+    pub(super) fn find_runtime(&self, caller: &Caller) -> Result<Runtime, ProtocolError> {
         self.teams.team(caller).ok_or(ProtocolError::AccessDenied)
     }
 
@@ -85,11 +85,15 @@ impl Tasks {
     }
 
     /// Returns a task that belongs to this caller and was revealed to it.
-    pub(super) async fn row(&self, caller: &Caller, id: &str) -> Result<TaskRow, ProtocolError> {
+    pub(super) async fn find_task_row(
+        &self,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<TaskRow, ProtocolError> {
         let unknown = || ProtocolError::TaskNotFound(id.chars().take(80).collect());
         // Our ids have one form; other ids need no query.
         uuid::Uuid::try_parse(id).map_err(|_| unknown())?;
-        let row = self.tables.task(id).await.map_err(internal)?;
+        let row = self.tables.find_task(id).await.map_err(internal_error)?;
         row.filter(|row| row.caller == *caller && row.revealed).ok_or_else(unknown)
     }
 
@@ -102,8 +106,11 @@ impl Tasks {
         let mut state = live.state.lock().await;
         if state.needs_reading() {
             // Read again: it may have changed while this call waited for the lock.
-            let row = self.tables.task(&row.id).await.map_err(internal)?;
-            let loaded = self.load(row.ok_or(ProtocolError::Internal)?).await.map_err(internal)?;
+            let row = self.tables.find_task(&row.id).await.map_err(internal_error)?;
+            let loaded = self
+                .load_task(row.ok_or(ProtocolError::Internal)?)
+                .await
+                .map_err(internal_error)?;
             live.stage.send_replace(loaded.stage());
             state.loaded = Some(loaded);
         }
@@ -111,14 +118,14 @@ impl Tasks {
     }
 
     /// Folds a task from the journal.
-    pub(super) async fn load(&self, row: TaskRow) -> Result<LoadedTask, StoreError> {
+    pub(super) async fn load_task(&self, row: TaskRow) -> Result<LoadedTask, StoreError> {
         let mut projection = Projection::new(&row.id, &row.context, row.created_at, row.revealed);
-        let turns = self.tables.turns(&row.id).await?;
+        let turns = self.tables.list_turns(&row.id).await?;
         let mut seen = 0;
         let mut finished = true;
         for turn in &turns {
             projection.begin_turn(turn.position, &turn.message_id, turn.at);
-            let events = self.journal.turn_events(&row.session, turn.turn).await?;
+            let events = self.journal.read_turn_events(&row.session, turn.turn).await?;
             finished = false;
             for event in &events {
                 if !row.ended_before(event) {
@@ -129,65 +136,65 @@ impl Tasks {
             }
         }
         if let Some((how, at)) = row.ended {
-            projection.end(how, at);
+            projection.force_end(how, at);
         }
         Ok(LoadedTask { row, turns, projection, seen, finished })
     }
 
     /// Returns a task.
-    pub(crate) async fn get(
+    pub(crate) async fn get_task(
         &self,
         caller: &Caller,
         id: &str,
         history: Option<i32>,
     ) -> Result<Task, ProtocolError> {
         check_history(history)?;
-        let row = self.row(caller, id).await?;
-        Ok(trim_task(self.task_of(&row).await?, history, true))
+        let row = self.find_task_row(caller, id).await?;
+        Ok(trim_task(self.load_current_task(&row).await?, history, true))
     }
 
-    pub(super) async fn task_of(&self, row: &TaskRow) -> Result<Task, ProtocolError> {
-        let live = self.live.task(&row.id);
+    pub(super) async fn load_current_task(&self, row: &TaskRow) -> Result<Task, ProtocolError> {
+        let live = self.live.find_or_add(&row.id);
         let state = self.open(&live, row).await?;
-        state.task().ok_or(ProtocolError::Internal)
+        state.snapshot_task().ok_or(ProtocolError::Internal)
     }
 
     /// Follows a task from now on.
-    pub(crate) async fn subscribe(
+    pub(crate) async fn subscribe_to_task(
         self: &Arc<Self>,
         caller: &Caller,
         id: &str,
     ) -> Result<Subscription, ProtocolError> {
-        let row = self.row(caller, id).await?;
-        let live = self.live.task(id);
+        let row = self.find_task_row(caller, id).await?;
+        let live = self.live.find_or_add(id);
         let subscription = {
             let mut state = self.open(&live, &row).await?;
-            let task = state.task().ok_or(ProtocolError::Internal)?;
+            let task = state.snapshot_task().ok_or(ProtocolError::Internal)?;
             if task.status.state.is_terminal() {
                 let message = format!("the task {id:?} has ended; GetTask has its result");
                 return Err(ProtocolError::UnsupportedOperation(message));
             }
-            let updates = self.follower(&mut state)?;
-            Subscription::new(Some(Reply::Task(task)), Some(updates), Until::Ended)
+            let updates = self.add_follower(&mut state)?;
+            Subscription::new(Some(CallerReply::Task(task)), Some(updates), StreamEnd::Ended)
         };
         self.follow_other_process(caller, &live).await?;
-        Ok(subscription.keeping(live, self.closing.clone()))
+        Ok(subscription.keep_task(live, self.closing.clone()))
     }
 
-    pub(super) fn follower(
+    pub(super) fn add_follower(
         &self,
         state: &mut LiveState,
-    ) -> Result<tokio::sync::mpsc::Receiver<super::live::Update>, ProtocolError> {
-        state.follow(self.settings.followers_of_task).ok_or_else(|| self.too_many_followers())
+    ) -> Result<tokio::sync::mpsc::Receiver<super::live::TaskUpdate>, ProtocolError> {
+        state.follow(self.settings.followers_of_task).ok_or_else(|| self.too_many_followers_error())
     }
 
     /// Checks that one more stream may follow a task.
     pub(super) fn check_follower_limit(&self, state: &mut LiveState) -> Result<(), ProtocolError> {
         let has_follower_capacity = state.has_follower_capacity(self.settings.followers_of_task);
-        if has_follower_capacity { Ok(()) } else { Err(self.too_many_followers()) }
+        if has_follower_capacity { Ok(()) } else { Err(self.too_many_followers_error()) }
     }
 
-    fn too_many_followers(&self) -> ProtocolError {
+    fn too_many_followers_error(&self) -> ProtocolError {
         let limit = self.settings.followers_of_task;
         ProtocolError::TooMany(format!("{limit} streams follow this task already"))
     }
@@ -198,22 +205,22 @@ impl Tasks {
         &self,
         work: impl Future<Output = Result<T, ProtocolError>> + Send + 'static,
     ) -> Result<T, ProtocolError> {
-        self.background.spawn(work).await.map_err(internal)?
+        self.background.spawn(work).await.map_err(internal_error)?
     }
 
     /// Stops a task.
-    pub(crate) async fn cancel(
+    pub(crate) async fn cancel_task(
         self: &Arc<Self>,
         caller: &Caller,
         id: &str,
     ) -> Result<Task, ProtocolError> {
         let (tasks, caller, id) = (Arc::clone(self), caller.clone(), id.to_owned());
-        self.run_to_completion(async move { tasks.stop(&caller, &id).await }).await
+        self.run_to_completion(async move { tasks.stop_task(&caller, &id).await }).await
     }
 
-    async fn stop(self: &Arc<Self>, caller: &Caller, id: &str) -> Result<Task, ProtocolError> {
-        let row = self.row(caller, id).await?;
-        let live = self.live.task(id);
+    async fn stop_task(self: &Arc<Self>, caller: &Caller, id: &str) -> Result<Task, ProtocolError> {
+        let row = self.find_task_row(caller, id).await?;
+        let live = self.live.find_or_add(id);
         let running = {
             let mut state = self.open(&live, &row).await?;
             let loaded = state.loaded.as_ref().ok_or(ProtocolError::Internal)?;
@@ -221,8 +228,8 @@ impl Tasks {
                 return Err(ProtocolError::TaskNotCancelable(id.to_owned()));
             }
             if loaded.finished {
-                self.end(&live, &mut state, super::tables::ForcedEnd::Canceled).await?;
-                return state.task().ok_or(ProtocolError::Internal);
+                self.force_end(&live, &mut state, super::tables::ForcedEnd::Canceled).await?;
+                return state.snapshot_task().ok_or(ProtocolError::Internal);
             }
             (loaded.turns.last().map(|turn| turn.turn), state.stop.clone())
         };
@@ -231,17 +238,17 @@ impl Tasks {
                 stop.cancel();
             } else {
                 self.follow_other_process(caller, &live).await?;
-                let team = self.team(caller)?;
-                team.cancel_turn(&row.session, turn).await.map_err(internal)?;
+                let team = self.find_runtime(caller)?;
+                team.cancel_turn(&row.session, turn).await.map_err(internal_error)?;
             }
-            if tokio::time::timeout(self.settings.cancel_wait, live.ended()).await.is_err() {
+            if tokio::time::timeout(self.settings.cancel_wait, live.wait_for_end()).await.is_err() {
                 // The turn stops as soon as it can; the caller need not wait for that.
                 let mut state = self.open(&live, &row).await?;
-                self.end(&live, &mut state, super::tables::ForcedEnd::Canceled).await?;
+                self.force_end(&live, &mut state, super::tables::ForcedEnd::Canceled).await?;
             }
         }
         let state = self.open(&live, &row).await?;
-        match state.task() {
+        match state.snapshot_task() {
             Some(task) if task.status.state == TaskState::Canceled => Ok(task),
             Some(_) => Err(ProtocolError::TaskNotCancelable(id.to_owned())),
             None => Err(ProtocolError::Internal),
@@ -250,13 +257,16 @@ impl Tasks {
 }
 
 /// Returns the session of a context. Contexts of other callers never lead to it.
-pub(super) fn session_of(caller: &Caller, context: &str) -> Result<SessionId, ProtocolError> {
-    let name = digest([caller.as_str().as_bytes(), context.as_bytes()]);
-    format!("a2a-{}", &name[..40]).parse().map_err(internal)
+pub(super) fn session_for_context(
+    caller: &Caller,
+    context: &str,
+) -> Result<SessionId, ProtocolError> {
+    let name = digest_parts([caller.as_str().as_bytes(), context.as_bytes()]);
+    format!("a2a-{}", &name[..40]).parse().map_err(internal_error)
 }
 
 /// Logs the cause and hides it: the caller only learns that something went wrong on this side.
-pub(super) fn internal(error: impl std::fmt::Display) -> ProtocolError {
+pub(super) fn internal_error(error: impl std::fmt::Display) -> ProtocolError {
     tracing::error!(%error, "a request could not be served");
     ProtocolError::Internal
 }
@@ -264,7 +274,7 @@ pub(super) fn internal(error: impl std::fmt::Display) -> ProtocolError {
 pub(super) fn check_history(length: Option<i32>) -> Result<(), ProtocolError> {
     match length {
         Some(length) if length < 0 => {
-            Err(ProtocolError::invalid("historyLength", "must not be negative"))
+            Err(ProtocolError::invalid_field("historyLength", "must not be negative"))
         }
         _ => Ok(()),
     }

@@ -9,7 +9,7 @@ pub(crate) const COULD_NOT_BEGIN: &str =
     "The agent could not begin with this task. Send the message again later.";
 
 /// Says that a call waits for the approval of the owner.
-pub(crate) fn waits_for_owner(tool: &str) -> String {
+pub(crate) fn describe_waiting(tool: &str) -> String {
     format!(
         "The owner of this agent has to approve the use of {tool} before this goes on. A message \
          does not do that: wait, ask the owner, or cancel the task."
@@ -17,13 +17,13 @@ pub(crate) fn waits_for_owner(tool: &str) -> String {
 }
 
 /// Says that no agent took the task.
-pub(crate) fn rejected(reason: &str) -> String {
+pub(crate) fn describe_rejection(reason: &str) -> String {
     format!("No agent here takes this task: {}.", reason.trim_end_matches('.'))
 }
 
 /// Says that the turn failed. The full reason may name models, addresses and settings, so it is not
 /// sent.
-pub(crate) fn failed(class: FailureClass) -> &'static str {
+pub(crate) fn describe_failure(class: FailureClass) -> &'static str {
     match class {
         FailureClass::Provider => {
             "The agent could not finish: the model behind it cannot be reached. Try again later."

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 /// Returns the canonical text of a value.
-pub fn canonical(value: &Value) -> String {
+pub fn render_canonical(value: &Value) -> String {
     // Only other types can fail: by keys that are no text, or that are there twice.
     serde_json_canonicalizer::to_string(value)
         .unwrap_or_else(|error| unreachable!("a JSON value has no canonical form: {error}"))
@@ -12,17 +12,17 @@ pub fn canonical(value: &Value) -> String {
 
 /// Returns the value without empty texts, lists and objects, which equal absent ones in the
 /// protocol's definition. Returns none if nothing is left.
-pub fn without_empty(value: &Value) -> Option<Value> {
+pub fn remove_empty(value: &Value) -> Option<Value> {
     match value {
         Value::Object(members) => {
             let kept: Map<String, Value> = members
                 .iter()
-                .filter_map(|(name, value)| Some((name.clone(), without_empty(value)?)))
+                .filter_map(|(name, value)| Some((name.clone(), remove_empty(value)?)))
                 .collect();
             (!kept.is_empty()).then_some(Value::Object(kept))
         }
         Value::Array(items) => {
-            let kept: Vec<Value> = items.iter().filter_map(without_empty).collect();
+            let kept: Vec<Value> = items.iter().filter_map(remove_empty).collect();
             (!kept.is_empty()).then_some(Value::Array(kept))
         }
         Value::String(text) => (!text.is_empty()).then(|| value.clone()),
@@ -48,7 +48,7 @@ mod tests {
         )
         .unwrap();
         let expected = r#"{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}"#;
-        assert_eq!(canonical(&value), expected);
+        assert_eq!(render_canonical(&value), expected);
     }
 
     /// Uses the sorting example of RFC 8785, by UTF-16 code units.
@@ -58,7 +58,7 @@ mod tests {
             "\u{20ac}": "Euro Sign", "\r": "Carriage Return", "\u{fb33}": "Hebrew Letter Dalet With Dagesh",
             "1": "One", "\u{1f600}": "Emoji: Grinning Face", "\u{80}": "Control", "\u{f6}": "Latin Small Letter O With Diaeresis",
         });
-        let text = canonical(&value);
+        let text = render_canonical(&value);
         let places = ["Carriage", "One", "Control", "Latin", "Euro", "Emoji", "Hebrew"]
             .map(|word| text.find(word).unwrap());
         assert!(places.is_sorted(), "{text}");
@@ -85,9 +85,9 @@ mod tests {
         ];
         for (bits, expected) in vectors {
             let number = Number::from_f64(f64::from_bits(bits)).unwrap();
-            assert_eq!(canonical(&Value::Number(number)), expected, "{bits:x}");
+            assert_eq!(render_canonical(&Value::Number(number)), expected, "{bits:x}");
         }
-        assert_eq!(canonical(&json!([-1, 42, 1.5, 100])), "[-1,42,1.5,100]");
+        assert_eq!(render_canonical(&json!([-1, 42, 1.5, 100])), "[-1,42,1.5,100]");
     }
 
     fn any_value() -> impl Strategy<Value = Value> {
@@ -110,9 +110,9 @@ mod tests {
     proptest! {
         #[test]
         fn every_value_has_one_canonical_form(value in any_value()) {
-            let text = canonical(&value);
+            let text = render_canonical(&value);
             let read: Value = serde_json::from_str(&text).unwrap();
-            prop_assert_eq!(canonical(&read), text);
+            prop_assert_eq!(render_canonical(&read), text);
         }
     }
 }

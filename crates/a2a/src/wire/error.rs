@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// Describes an invalid field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Violation {
+pub struct FieldViolation {
     /// The field, as spelled on the wire.
     pub field: String,
     /// The rule that it violates.
@@ -53,7 +53,7 @@ pub enum ProtocolError {
         /// The message as text.
         message: String,
         /// The violations by field.
-        violations: Vec<Violation>,
+        violations: Vec<FieldViolation>,
     },
     /// The caller is over a limit. A later retry may succeed.
     #[error("{0}")]
@@ -74,18 +74,18 @@ const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
 const DOMAIN: &str = "a2a-protocol.org";
 
 /// One row of the error table: JSON-RPC code, HTTP status, status name, reason.
-type Line = (i32, u16, &'static str, &'static str);
+type ErrorTableRow = (i32, u16, &'static str, &'static str);
 
 impl ProtocolError {
     /// Returns the error for one invalid field.
-    pub fn invalid(field: &str, description: impl Into<String>) -> Self {
+    pub fn invalid_field(field: &str, description: impl Into<String>) -> Self {
         let description = description.into();
         let message = format!("{field}: {description}");
-        let violations = vec![Violation { field: field.to_owned(), description }];
+        let violations = vec![FieldViolation { field: field.to_owned(), description }];
         Self::InvalidParams { message, violations }
     }
 
-    fn line(&self) -> Line {
+    fn table_row(&self) -> ErrorTableRow {
         use error_code as code;
         const UNMET: &str = "FAILED_PRECONDITION";
         const ARGUMENT: &str = "INVALID_ARGUMENT";
@@ -128,16 +128,16 @@ impl ProtocolError {
 
     /// Returns the code for JSON-RPC.
     pub fn code(&self) -> i32 {
-        self.line().0
+        self.table_row().0
     }
 
     /// Returns the status for HTTP+JSON.
     pub fn http_status(&self) -> u16 {
-        self.line().1
+        self.table_row().1
     }
 
     fn details(&self) -> Vec<Value> {
-        let info = json!({ "@type": ERROR_INFO, "reason": self.line().3, "domain": DOMAIN });
+        let info = json!({ "@type": ERROR_INFO, "reason": self.table_row().3, "domain": DOMAIN });
         let mut details = vec![info];
         if let Self::InvalidParams { violations, .. } = self
             && !violations.is_empty()
@@ -154,7 +154,7 @@ impl ProtocolError {
 
     /// Returns the body of an HTTP+JSON answer.
     pub fn to_http(&self) -> Value {
-        let (_, status, words, _) = self.line();
+        let (_, status, words, _) = self.table_row();
         json!({ "error": {
             "code": status, "status": words, "message": self.to_string(), "details": self.details(),
         } })
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn an_error_says_the_same_in_both_bindings() {
-        let error = ProtocolError::invalid("pageSize", "must be between 1 and 100");
+        let error = ProtocolError::invalid_field("pageSize", "must be between 1 and 100");
         let (rpc, http) = (error.to_rpc(), error.to_http());
         assert_eq!(rpc["code"], -32602);
         assert_eq!(http["error"]["code"], 400);

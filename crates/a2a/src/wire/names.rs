@@ -16,12 +16,12 @@ pub fn normalise(value: &mut Value) {
             let (usual, other): (Vec<_>, Vec<_>) =
                 all.into_iter().partition(|(name, _)| !name.contains('_'));
             for (name, value) in usual {
-                keep(members, name, value);
+                insert_preferred(members, name, value);
             }
             for (name, value) in other {
-                let name = camel_case(&name);
+                let name = to_camel_case(&name);
                 if !members.contains_key(&name) {
-                    keep(members, name, value);
+                    insert_preferred(members, name, value);
                 }
             }
         }
@@ -29,7 +29,7 @@ pub fn normalise(value: &mut Value) {
     }
 }
 
-fn keep(members: &mut Map<String, Value>, name: String, mut value: Value) {
+fn insert_preferred(members: &mut Map<String, Value>, name: String, mut value: Value) {
     // `data` is the one member in which `null` is a value.
     if value.is_null() && name != "data" {
         return;
@@ -40,7 +40,7 @@ fn keep(members: &mut Map<String, Value>, name: String, mut value: Value) {
     members.insert(name, value);
 }
 
-fn camel_case(name: &str) -> String {
+fn to_camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let mut usual = words.next().unwrap_or_default().to_owned();
     for word in words {

@@ -62,12 +62,12 @@ pub(crate) async fn a_changed_card_waits_for_a_person_and_may_change_back(
     }
     let directory = directory(&location, config(&card_server.url)).await;
     let name = "weather".parse().unwrap();
-    let trusted = directory.cards().card(&name).await.unwrap().unwrap();
+    let trusted = directory.cards().find_card(&name).await.unwrap().unwrap();
     assert!(trusted.body.contains("as it was") && trusted.offered.unwrap().contains("something"));
     // Changed back, before the user decided.
     change("as it was", "\"three\"");
     assert_eq!(description(&check(&location, &card_server.url).await), "as it was");
-    let trusted = directory.cards().card(&name).await.unwrap().unwrap();
+    let trusted = directory.cards().find_card(&name).await.unwrap().unwrap();
     assert_eq!(trusted.offered, None);
     // Changed for good, because the user approved it.
     change("something else", "\"four\"");
@@ -75,7 +75,7 @@ pub(crate) async fn a_changed_card_waits_for_a_person_and_may_change_back(
     directory.trust(&name, &seen).await.unwrap();
     assert_eq!(description(&check(&location, &card_server.url).await), "something else");
     directory.cards().remove(&name).await.unwrap();
-    assert!(directory.cards().card(&name).await.unwrap().is_none());
+    assert!(directory.cards().find_card(&name).await.unwrap().is_none());
 }
 
 pub(crate) async fn another_address_is_another_agent(location: DatabaseLocation) {
@@ -104,7 +104,7 @@ pub(crate) async fn a_card_has_to_be_signed_where_there_are_keys(location: Datab
     };
     refused(trusting(&signer)).await;
     let mut document = card(&card_server.url, "signed");
-    document["signatures"] = json!(signer.sign(&document).unwrap());
+    document["signatures"] = json!(signer.sign_card(&document).unwrap());
     card_server.state.lock().unwrap().card = document.clone();
     refused(trusting(&other)).await;
     let status = directory(&location, trusting(&signer)).await.check_agents().await.remove(0);

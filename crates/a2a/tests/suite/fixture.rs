@@ -11,8 +11,8 @@ use futures_util::StreamExt as _;
 use lango_a2a::server::{A2aEndpoint, A2aEndpointParts, CardAgent, CardSettings, Settings};
 use lango_a2a::signature::CardSigner;
 use lango_egress::{Guard, Rules};
-use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
-use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
+use lango_model::{Endpoint, ModelId, RemoteModel, ReplyOptions, Wire};
+use lango_orchestration::{AgentTreeConfig, PromptSections, Topology, build_agent_tree};
 use lango_protocol::Caller;
 use lango_runtime::{
     AgentModel, ApprovalAnswer, ApprovalFuture, ApprovalRequest, Approver, RuleBook, Runtime,
@@ -167,7 +167,7 @@ pub(crate) async fn serve(location: &DatabaseLocation, options: ServerOptions) -
     let mut tools = ToolRegistry::new();
     tools.add(Touch { runs: Arc::clone(&runs) }).unwrap();
     let topology = Topology::standard().unwrap();
-    let tree = build_agent_tree(Config {
+    let tree = build_agent_tree(AgentTreeConfig {
         multi_agent: true,
         topology: &topology,
         tools: &tools,
@@ -177,7 +177,7 @@ pub(crate) async fn serve(location: &DatabaseLocation, options: ServerOptions) -
         prompts: &PromptSections::default(),
     })
     .unwrap();
-    let agents = CardAgent::all_of(&tree, Some(&topology));
+    let agents = CardAgent::from_tree(&tree, Some(&topology));
     let script = options.script.as_deref().unwrap_or(SCRIPT);
     let model = ScriptedServer::start(Script::parse("test", script).unwrap()).await.unwrap();
     let id = ModelId::new("script", "scripted");
@@ -185,7 +185,7 @@ pub(crate) async fn serve(location: &DatabaseLocation, options: ServerOptions) -
     let database = Database::open(location).await.unwrap();
     let runtime = Runtime::new(RuntimeParts {
         tree,
-        model: AgentModel { model: Arc::new(remote), options: Options::default() },
+        model: AgentModel { model: Arc::new(remote), options: ReplyOptions::default() },
         agent_models: BTreeMap::new(),
         journal: Journal::open(database.clone()).await.unwrap(),
         approver: Arc::new(DeferringApprover),
@@ -220,7 +220,7 @@ pub(crate) async fn serve(location: &DatabaseLocation, options: ServerOptions) -
     })
     .await
     .unwrap();
-    endpoint.resume().await.unwrap();
+    endpoint.resume_unfinished().await.unwrap();
     let layer = axum::middleware::from_fn(|mut request: Request, next: Next| async move {
         let name = request.headers().get("x-caller").and_then(|name| name.to_str().ok());
         let caller: Caller = name.unwrap_or("ada").parse().unwrap();

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use lango_protocol::ApprovalDecision;
-use lango_store::Answer;
+use lango_store::ApprovalAnswerRow;
 use serde_json::{Value, json};
 
 use crate::fixture::{Server, send, send_to};
@@ -77,9 +77,12 @@ async fn only_the_owner_answers_for_the_owner() {
     }
     assert_eq!(server.runs.load(Ordering::Acquire), 0);
     let journal = server.runtime.journal();
-    let question = journal.pending_approvals().await.unwrap().remove(0);
-    let answer =
-        Answer { decision: ApprovalDecision::Approved, always: false, by: "the owner".to_owned() };
+    let question = journal.list_pending_approvals().await.unwrap().remove(0);
+    let answer = ApprovalAnswerRow {
+        decision: ApprovalDecision::Approved,
+        always: false,
+        by: "the owner".to_owned(),
+    };
     journal.answer_approval(&question.call, &question.digest, &answer).await.unwrap();
     let done = server.task_in(id, "TASK_STATE_COMPLETED").await;
     assert!(words(&done).contains("run 1"), "{done}");
@@ -119,7 +122,7 @@ async fn a_task_is_stopped_wherever_it_is() {
     let dangerous = server.rpc("SendMessage", send("something dangerous")).await["task"].clone();
     let canceled = server.rpc("CancelTask", json!({ "id": dangerous["id"] })).await;
     assert_eq!(canceled["status"]["state"], "TASK_STATE_CANCELED");
-    assert!(server.runtime.journal().pending_approvals().await.unwrap().is_empty());
+    assert!(server.runtime.journal().list_pending_approvals().await.unwrap().is_empty());
 
     let waiting = server.rpc("SendMessage", send("a question")).await["task"]["id"].clone();
     server.rpc("CancelTask", json!({ "id": waiting })).await;

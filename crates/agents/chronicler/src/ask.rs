@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use lango_model::{Message, Model, ModelError, ModelEvent, ModelRequest, Options, estimate_tokens};
+use lango_model::{
+    Message, Model, ModelError, ModelEvent, ModelRequest, ReplyOptions, estimate_tokens,
+};
 use lango_protocol::Usage;
 use tokio_util::sync::CancellationToken;
 
@@ -33,13 +35,16 @@ impl Memory {
         let stores = self.stores();
         let request_tokens = estimate_tokens(instruction) + estimate_tokens(&text);
         let reserved = request_tokens + u64::from(MAX_REPLY_TOKENS);
-        if !stores.reserve(reserved, self.settings().tokens_per_day).await? {
+        if !stores.reserve_tokens(reserved, self.settings().tokens_per_day).await? {
             return Ok(None);
         }
         let request = ModelRequest {
             instruction: instruction.into(),
             messages: vec![Message::user(text)],
-            options: Options { max_output_tokens: Some(MAX_REPLY_TOKENS), temperature: Some(0.0) },
+            options: ReplyOptions {
+                max_output_tokens: Some(MAX_REPLY_TOKENS),
+                temperature: Some(0.0),
+            },
             ..ModelRequest::default()
         };
         let reply = tokio::select! {
@@ -62,7 +67,7 @@ impl Memory {
             // The failed call may have used all reserved tokens.
             None => reserved,
         };
-        stores.settle(reserved, used).await?;
+        stores.settle_tokens(reserved, used).await?;
         Ok(reply.map(|(reply_text, _)| reply_text))
     }
 }

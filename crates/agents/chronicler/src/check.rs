@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lango_retrieval::Space;
+use lango_retrieval::EntrySpace;
 use lango_store::Statement;
 
 use crate::ChroniclerError;
@@ -12,7 +12,7 @@ use crate::rows::OBSERVATION_COLLECTION;
 
 /// Represents an inconsistency.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct MemoryProblem {
     /// The description.
     pub what: String,
 }
@@ -20,13 +20,13 @@ pub struct Problem {
 impl Chronicler {
     /// Reads everything and returns the inconsistencies: messages that were observed twice or left
     /// out, memories that the index lacks or still has, dangling references.
-    pub async fn check(&self) -> Result<Vec<Problem>, ChroniclerError> {
+    pub async fn check(&self) -> Result<Vec<MemoryProblem>, ChroniclerError> {
         let memory = self.memory();
         let mut problems = Vec::new();
         check_runs(memory, &mut problems).await?;
         check_index(memory, &mut problems).await?;
         check_links(memory, &mut problems).await?;
-        Ok(problems.into_iter().map(|what| Problem { what }).collect())
+        Ok(problems.into_iter().map(|what| MemoryProblem { what }).collect())
     }
 }
 
@@ -80,13 +80,13 @@ async fn check_runs(memory: &Memory, problems: &mut Vec<String>) -> Result<(), C
 /// Checks that the index has exactly the current memories, and no unknown observation.
 async fn check_index(memory: &Memory, problems: &mut Vec<String>) -> Result<(), ChroniclerError> {
     let mut live: BTreeSet<String> =
-        memory.memories(false).await?.into_iter().map(|memory| memory.id).collect();
+        memory.list_memories(false).await?.into_iter().map(|memory| memory.id).collect();
     let observed: BTreeSet<String> =
-        memory.observations(None, u32::MAX).await?.into_iter().map(|one| one.id).collect();
+        memory.list_observations(None, u32::MAX).await?.into_iter().map(|one| one.id).collect();
     let retrieval = &memory.stores().retrieval;
     let mut after = None;
     loop {
-        let page = retrieval.entries(Space::Memories, None, after.as_ref(), 500).await?;
+        let page = retrieval.list_entries(EntrySpace::Memories, None, after.as_ref(), 500).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.key.clone());
         for entry in &page {
@@ -106,16 +106,16 @@ async fn check_index(memory: &Memory, problems: &mut Vec<String>) -> Result<(), 
 
 /// Checks that references lead to existing rows.
 async fn check_links(memory: &Memory, problems: &mut Vec<String>) -> Result<(), ChroniclerError> {
-    let all = memory.memories(true).await?;
+    let all = memory.list_memories(true).await?;
     let ids: BTreeSet<&String> = all.iter().map(|memory| &memory.id).collect();
     for memory in &all {
         if memory.superseded_by.as_ref().is_some_and(|newer| !ids.contains(newer)) {
             problems.push(format!("{} was superseded by a memory that is not there", memory.id));
         }
     }
-    let reflections = memory.reflections(None, u32::MAX).await?;
+    let reflections = memory.list_reflections(None, u32::MAX).await?;
     let known: BTreeSet<&String> = reflections.iter().map(|reflection| &reflection.id).collect();
-    let observations = memory.observations(None, u32::MAX).await?;
+    let observations = memory.list_observations(None, u32::MAX).await?;
     for observation in &observations {
         if observation.condensed_by.as_ref().is_some_and(|id| !known.contains(id)) {
             problems.push(format!("{} is in a reflection that is not there", observation.id));

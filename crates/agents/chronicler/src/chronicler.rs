@@ -8,7 +8,7 @@ use crate::ChroniclerError;
 use crate::memory::Memory;
 use crate::record::{Observation, Reflection};
 
-/// Limits the sessions that [`Chronicler::work_all`] works on.
+/// Limits the sessions that [`Chronicler::work_on_recent_sessions`] works on.
 const MAX_SESSION_COUNT: u32 = 200;
 
 /// Limits the runs of one call; the rest is due the next time.
@@ -28,7 +28,7 @@ pub struct ChroniclerReport {
 }
 
 impl ChroniclerReport {
-    fn add(&mut self, other: Self) {
+    fn add_report(&mut self, other: Self) {
         self.memories += other.memories;
         self.observations.extend(other.observations);
         self.reflections.extend(other.reflections);
@@ -57,66 +57,68 @@ impl Chronicler {
     }
 
     /// Tells whether there is work for a session. Calls no model.
-    pub async fn work_due(&self, session: &SessionId) -> Result<bool, ChroniclerError> {
+    pub async fn has_work(&self, session: &SessionId) -> Result<bool, ChroniclerError> {
         let stores = self.memory.stores();
-        let mark = stores.watermark(session).await?;
-        let unnoted = !stores.journal.messages_after(session, mark.noted, 1).await?.is_empty();
+        let mark = stores.read_watermark(session).await?;
+        let unnoted = !stores.journal.read_messages_after(session, mark.noted, 1).await?.is_empty();
         Ok(unnoted
-            || self.memory.observation_due(session).await?
-            || self.memory.reflection_due(session).await?)
+            || self.memory.is_observation_due(session).await?
+            || self.memory.is_reflection_due(session).await?)
     }
 
     /// Does what is due for a session: notes the user's statements, observes if enough was said,
     /// condenses if enough was observed. One process works on one session at a time.
-    pub async fn work(
+    pub async fn work_on_session(
         &self,
         session: &SessionId,
         cancel: &CancellationToken,
     ) -> Result<ChroniclerReport, ChroniclerError> {
         let _working = self.memory.working.lock().await;
         let (redacted, _) = self.memory.apply_redactions().await?;
-        Ok(ChroniclerReport { redacted, ..self.work_on(session, cancel).await? })
+        Ok(ChroniclerReport { redacted, ..self.do_due_work(session, cancel).await? })
     }
 
     /// Does the same for all recent sessions.
-    pub async fn work_all(
+    pub async fn work_on_recent_sessions(
         &self,
         cancel: &CancellationToken,
     ) -> Result<ChroniclerReport, ChroniclerError> {
         let _working = self.memory.working.lock().await;
         let (redacted, _) = self.memory.apply_redactions().await?;
         let mut report = ChroniclerReport { redacted, ..ChroniclerReport::default() };
-        for session in self.memory.stores().journal.sessions(MAX_SESSION_COUNT).await? {
+        for session in self.memory.stores().journal.list_sessions(MAX_SESSION_COUNT).await? {
             if cancel.is_cancelled() {
                 break;
             }
-            report.add(self.work_on(&session.id, cancel).await?);
+            report.add_report(self.do_due_work(&session.id, cancel).await?);
         }
         Ok(report)
     }
 
-    async fn work_on(
+    async fn do_due_work(
         &self,
         session: &SessionId,
         cancel: &CancellationToken,
     ) -> Result<ChroniclerReport, ChroniclerError> {
         let mut report = ChroniclerReport {
-            memories: self.memory.note(session).await?,
+            memories: self.memory.note_statements(session).await?,
             ..ChroniclerReport::default()
         };
         for _ in 0..MAX_RUN_COUNT {
-            if cancel.is_cancelled() || !self.memory.observation_due(session).await? {
+            if cancel.is_cancelled() || !self.memory.is_observation_due(session).await? {
                 break;
             }
-            let run = self.memory.observe(session, cancel).await?;
+            let run = self.memory.observe_session(session, cancel).await?;
             report.memories += run.memories;
             report.observations.extend(run.observations);
             if !run.moved {
                 break;
             }
         }
-        if !cancel.is_cancelled() && self.memory.reflection_due(session).await? {
-            report.reflections.extend(self.memory.reflect(session, "", cancel).await?);
+        if !cancel.is_cancelled() && self.memory.is_reflection_due(session).await? {
+            report
+                .reflections
+                .extend(self.memory.condense_observations(session, "", cancel).await?);
         }
         Ok(report)
     }
@@ -129,11 +131,11 @@ impl Chronicler {
     ) -> Result<ChroniclerReport, ChroniclerError> {
         let _working = self.memory.working.lock().await;
         let mut report = ChroniclerReport {
-            memories: self.memory.note(session).await?,
+            memories: self.memory.note_statements(session).await?,
             ..ChroniclerReport::default()
         };
         for _ in 0..MAX_RUN_COUNT {
-            let run = self.memory.observe(session, cancel).await?;
+            let run = self.memory.observe_session(session, cancel).await?;
             report.memories += run.memories;
             report.observations.extend(run.observations);
             if !run.moved {
@@ -151,12 +153,12 @@ impl Chronicler {
         cancel: &CancellationToken,
     ) -> Result<Option<Reflection>, ChroniclerError> {
         let _working = self.memory.working.lock().await;
-        self.memory.reflect(session, about, cancel).await
+        self.memory.condense_observations(session, about, cancel).await
     }
 
     /// Returns the tokens that observing and reflecting used today.
-    pub async fn spent_today(&self) -> Result<u64, ChroniclerError> {
-        self.memory.stores().spent_today().await
+    pub async fn count_tokens_today(&self) -> Result<u64, ChroniclerError> {
+        self.memory.stores().count_tokens_today().await
     }
 
     /// Returns the memory.

@@ -6,10 +6,10 @@ use lango_store::Statement;
 use lango_text::ellipsize_characters;
 
 use crate::ChroniclerError;
-use crate::memory::Stores;
+use crate::memory::MemoryStores;
 use crate::record::SourceMessage;
-use crate::remember::source;
-use crate::rows::position;
+use crate::remember::source_of_event;
+use crate::rows::position_to_sql;
 
 /// Limits the events that are read at a time.
 const EVENTS_PER_PAGE: u32 = 200;
@@ -47,8 +47,8 @@ pub(crate) struct ConversationPart {
     pub(crate) is_last: bool,
 }
 
-impl Stores {
-    pub(crate) async fn watermark(
+impl MemoryStores {
+    pub(crate) async fn read_watermark(
         &self,
         session: &SessionId,
     ) -> Result<Watermark, ChroniclerError> {
@@ -73,11 +73,11 @@ impl Stores {
         let mut turn = ConversationPart::default();
         let mut from = after;
         loop {
-            let events = self.journal.messages_after(session, from, EVENTS_PER_PAGE).await?;
+            let events = self.journal.read_messages_after(session, from, EVENTS_PER_PAGE).await?;
             let is_last_page = events.len() < EVENTS_PER_PAGE as usize;
             from = events.last().map_or(from, |last| last.seq);
             for event in &events {
-                if let Some(message) = message_of(event) {
+                if let Some(message) = message_from_event(event) {
                     turn.tokens += estimate_tokens(&message.text);
                     turn.messages.push(message);
                 } else if matches!(event.body, EventBody::TurnFinished(_)) {
@@ -99,14 +99,14 @@ impl Stores {
 }
 
 /// Returns the message of an event; none for intermediate messages.
-fn message_of(event: &Event) -> Option<ConversationMessage> {
+fn message_from_event(event: &Event) -> Option<ConversationMessage> {
     let (by_user, text) = match &event.body {
         EventBody::UserMessage { text, sender, .. } => (sender.is_none(), text),
         EventBody::Message { text, answer: true } => (false, text),
         _ => return None,
     };
     Some(ConversationMessage {
-        source: source(event),
+        source: source_of_event(event),
         turn: event.turn,
         at: event.at,
         by_user,
@@ -140,14 +140,14 @@ pub(crate) fn move_watermark(
     };
     Statement::new(sql)
         .bind(session.as_str())
-        .bind(position(from))
-        .bind(position(to.0))
+        .bind(position_to_sql(from))
+        .bind(position_to_sql(to.0))
         .bind(to.1.to_string())
         .expect_rows(1)
 }
 
 /// Parses a date as noon UTC, as observations have it. Returns none for what is no date.
-pub(crate) fn noon(date: &str) -> Option<Timestamp> {
+pub(crate) fn parse_date_as_noon(date: &str) -> Option<Timestamp> {
     let date: jiff::civil::Date = date.parse().ok()?;
     let noon = date.at(12, 0, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).ok()?;
     Some(Timestamp::from_microseconds(noon.timestamp().as_microsecond()))
@@ -155,7 +155,7 @@ pub(crate) fn noon(date: &str) -> Option<Timestamp> {
 
 /// Parses a date or a time of a tool's arguments.
 pub(crate) fn parse_time(given: &str) -> Result<Timestamp, String> {
-    if let Some(time) = noon(given.trim()) {
+    if let Some(time) = parse_date_as_noon(given.trim()) {
         return Ok(time);
     }
     given

@@ -4,7 +4,7 @@ use lango_retrieval::RetrievalError;
 use lango_store::StoreError;
 use lango_tool::ToolError;
 
-use crate::gate::Refusal;
+use crate::gate::MemoryRefusal;
 
 /// Says why something could not be remembered, recalled or forgotten.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum ChroniclerError {
     Retrieval(#[from] RetrievalError),
     /// The write gate refused it.
     #[error("not stored: {0}")]
-    Refused(#[from] Refusal),
+    Refused(#[from] MemoryRefusal),
     /// No memory has this id.
     #[error("there is no memory {0:?}. See: lango memory list")]
     Unknown(String),

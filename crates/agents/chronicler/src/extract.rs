@@ -9,9 +9,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::gate::{self, is_empty_talk};
-use crate::pattern::pattern;
+use crate::pattern::compile_pattern;
 use crate::record::{MemoryKind, Priority};
-use crate::text::{distinctive, sentences};
+use crate::text::{find_sentences, rare_words};
 
 /// Represents a sentence that states something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,10 +24,10 @@ pub(crate) struct ExtractedStatement {
 
 /// Returns the sentences of a message that state something, in order.
 pub(crate) fn extract_statements(message: &str) -> Vec<ExtractedStatement> {
-    let own = own_words(message);
+    let own = remove_quoted_text(message);
     let mut found: Vec<ExtractedStatement> = Vec::new();
-    for (from, to) in sentences(&own) {
-        if let Some(stated) = classify(&own[from..to])
+    for (from, to) in find_sentences(&own) {
+        if let Some(stated) = classify_sentence(&own[from..to])
             && !found.iter().any(|before| before.text == stated.text)
         {
             found.push(stated);
@@ -39,17 +39,17 @@ pub(crate) fn extract_statements(message: &str) -> Vec<ExtractedStatement> {
 /// Returns the statements that no rule covers: not reliable, but worth finding again. They must
 /// contain a name, a number, or the user themselves.
 pub(crate) fn extract_mentions(message: &str) -> Vec<ExtractedStatement> {
-    let own = own_words(message);
+    let own = remove_quoted_text(message);
     let mut found: Vec<ExtractedStatement> = Vec::new();
-    for (from, to) in sentences(&own) {
+    for (from, to) in find_sentences(&own) {
         let sentence = own[from..to].trim_start_matches(['-', '*', '•', ' ']).trim();
         let lower = sentence.to_lowercase().replace('’', "'");
         let words = sentence.split_whitespace().count();
         let passing = [&ORDER, &REQUEST, &HYPOTHETICAL, &REPORTED, &FLEETING, &POINTING, &NOT_MINE];
         if !(4..=40).contains(&words)
-            || classify(sentence).is_some()
+            || classify_sentence(sentence).is_some()
             || passing.iter().any(|pattern| is_match(pattern, &lower))
-            || (!is_match(&SELF, &lower) && distinctive(sentence).is_empty())
+            || (!is_match(&SELF, &lower) && rare_words(sentence).is_empty())
         {
             continue;
         }
@@ -67,7 +67,7 @@ pub(crate) fn extract_mentions(message: &str) -> Vec<ExtractedStatement> {
 }
 
 /// Returns the message without code, quotations and pasted text after its announcement.
-fn own_words(message: &str) -> String {
+fn remove_quoted_text(message: &str) -> String {
     let mut own = String::with_capacity(message.len());
     let mut fenced = false;
     for line in message.lines() {
@@ -98,7 +98,7 @@ fn is_match(pattern: &LazyLock<Regex>, text: &str) -> bool {
 
 macro_rules! patterns {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)*) => {
-        $($(#[$doc])* static $name: LazyLock<Regex> = LazyLock::new(|| pattern($text));)*
+        $($(#[$doc])* static $name: LazyLock<Regex> = LazyLock::new(|| compile_pattern($text));)*
     };
 }
 
@@ -143,7 +143,7 @@ patterns! {
 }
 
 /// Returns what a sentence states, if it is meant to last.
-fn classify(sentence: &str) -> Option<ExtractedStatement> {
+fn classify_sentence(sentence: &str) -> Option<ExtractedStatement> {
     let sentence = sentence.trim_start_matches(['-', '*', '•', ' ']).trim();
     let words = sentence.split_whitespace().count();
     if !(2..=60).contains(&words) || is_empty_talk(sentence) {
@@ -161,7 +161,7 @@ fn classify(sentence: &str) -> Option<ExtractedStatement> {
     };
     let line = gate::check_statement(content).ok()?;
     let (kind, priority) =
-        kind_of(&lower, asked.is_some_and(|found| is_fact(&lower, found.end())))?;
+        classify_kind(&lower, asked.is_some_and(|found| is_fact(&lower, found.end())))?;
     Some(ExtractedStatement { text: line, kind, priority })
 }
 
@@ -175,7 +175,7 @@ fn is_fact(lower: &str, from: usize) -> bool {
         && !rest.starts_with("where ")
 }
 
-fn kind_of(lower: &str, asked: bool) -> Option<(MemoryKind, Priority)> {
+fn classify_kind(lower: &str, asked: bool) -> Option<(MemoryKind, Priority)> {
     use MemoryKind::{Event, Fact, Person, Preference};
     let is = |pattern: &LazyLock<Regex>| is_match(pattern, lower);
     if is(&REPORTED) {
@@ -239,9 +239,9 @@ pub(crate) fn is_passing(text: &str) -> bool {
 }
 
 /// Returns the kind of memory that an observation makes.
-pub(crate) fn kind_of_observation(text: &str) -> MemoryKind {
+pub(crate) fn memory_kind_of_observation(text: &str) -> MemoryKind {
     static WISH: LazyLock<Regex> = LazyLock::new(|| {
-        pattern(
+        compile_pattern(
             r"\buser (?:\w+ )?(?:prefers|likes|loves|hates|dislikes|wants|avoids|enjoys|always|never)\b",
         )
     });

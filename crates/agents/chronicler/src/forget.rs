@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use lango_protocol::{EventBody, SessionId, Timestamp};
 use lango_store::{Batch, Durability, Redaction as _, Statement};
-use lango_text::coverage;
+use lango_text::word_coverage;
 
 use crate::ChroniclerError;
-use crate::memory::{Memory, Stores};
+use crate::memory::{Memory, MemoryStores};
 use crate::record::{SourceMessage, StoredMemory, generate_id};
-use crate::rows::{corrupt, json, memory_key, observation_key};
-use crate::text::{sentences, significant_words};
-use crate::traces::Traces;
+use crate::rows::{corrupt_row_error, memory_key, observation_key, to_json};
+use crate::text::{find_sentences, significant_words};
+use crate::traces::TextTraces;
 
 /// Lists the tables that may hold forgotten text.
 const TABLES: &[&str] = &[
@@ -46,12 +46,12 @@ pub struct ForgetReport {
 impl Memory {
     /// Forgets a memory. When this returns, it is in no index and in no later prompt, and in the
     /// journal only in turns that have not ended; [`Memory::apply_redactions`] removes the rest.
-    pub async fn forget(&self, id: &str) -> Result<ForgetReport, ChroniclerError> {
+    pub async fn forget_memory(&self, id: &str) -> Result<ForgetReport, ChroniclerError> {
         let stores = self.stores();
-        let Some(memory) = stores.memory(id).await? else {
+        let Some(memory) = stores.find_memory(id).await? else {
             return Err(ChroniclerError::Unknown(id.to_owned()));
         };
-        let all = self.memories(true).await?;
+        let all = self.list_memories(true).await?;
         let family = with_ancestors(id, &all);
         let others: Vec<StoredMemory> = all
             .iter()
@@ -63,19 +63,19 @@ impl Memory {
         let mut texts: Vec<String> = Vec::new();
         for memory in &going {
             texts.push(memory.content.clone());
-            texts.extend(stores.source_sentences(memory).await?);
+            texts.extend(stores.find_source_sentences(memory).await?);
         }
-        let traces = Traces::new(&texts, &others);
+        let traces = TextTraces::new(&texts, &others);
         // The words to remove are stored until they are removed, so that a crash cannot stop the
         // rest.
         let mut batch = Batch::new().durability(Durability::PowerLoss).with(
             Statement::new("INSERT INTO redactions (id, traces, created_at) VALUES ($1, $2, $3)")
                 .bind(generate_id('f'))
-                .bind(json(&traces)?)
+                .bind(to_json(&traces)?)
                 .bind(Timestamp::now().as_microseconds()),
         );
         for memory in &going {
-            for statement in stores.retrieval.removal(&memory_key(&memory.id)) {
+            for statement in stores.retrieval.build_removal(&memory_key(&memory.id)) {
                 batch.push(statement);
             }
             batch.push(
@@ -106,10 +106,11 @@ impl Memory {
         }
         let (mut places, mut pending) = (0, false);
         for row in &rows {
-            let traces: Traces = serde_json::from_str(row.text(1)?).map_err(corrupt)?;
+            let traces: TextTraces =
+                serde_json::from_str(row.text(1)?).map_err(corrupt_row_error)?;
             let created_at = row.integer(2)?;
             // Running turns may have seen the words and may still write them.
-            let open = stores.journal.unfinished_turns(None).await?;
+            let open = stores.journal.list_unfinished_turns(None).await?;
             let running = open.iter().any(|turn| turn.started_at.as_microseconds() <= created_at);
             let done = stores.journal.redact(&traces).await?;
             places += done.places;
@@ -133,16 +134,16 @@ impl Memory {
     /// change.
     async fn forget_derived(
         &self,
-        traces: &Traces,
+        traces: &TextTraces,
         batch: &mut Batch,
     ) -> Result<usize, ChroniclerError> {
         let mut changed = 0;
         let mut gone = BTreeSet::new();
         let stores = self.stores();
-        for observation in self.observations(None, u32::MAX).await? {
+        for observation in self.list_observations(None, u32::MAX).await? {
             if traces.is_about(&observation.content) {
                 gone.insert(observation.id.clone());
-                for statement in stores.retrieval.removal(&observation_key(&observation.id)) {
+                for statement in stores.retrieval.build_removal(&observation_key(&observation.id)) {
                     batch.push(statement);
                 }
                 batch.push(
@@ -151,7 +152,7 @@ impl Memory {
                 );
             } else if let Some(content) = traces.redact(&observation.content) {
                 // The redacted rest is not worth finding.
-                for statement in stores.retrieval.removal(&observation_key(&observation.id)) {
+                for statement in stores.retrieval.build_removal(&observation_key(&observation.id)) {
                     batch.push(statement);
                 }
                 batch.push(
@@ -164,7 +165,7 @@ impl Memory {
             }
             changed += 1;
         }
-        for reflection in self.reflections(None, u32::MAX).await? {
+        for reflection in self.list_reflections(None, u32::MAX).await? {
             let lines: Vec<&str> =
                 reflection.content.lines().filter(|line| !traces.is_about(line)).collect();
             let content = lines.join("\n");
@@ -194,7 +195,7 @@ impl Memory {
                     .bind(id)
                     .bind(content)
                     .bind(about)
-                    .bind(json(&sources)?),
+                    .bind(to_json(&sources)?),
                 );
             }
         }
@@ -218,9 +219,9 @@ fn with_ancestors(id: &str, all: &[StoredMemory]) -> BTreeSet<String> {
     }
 }
 
-impl Stores {
+impl MemoryStores {
     /// Returns the sentence of the memory in each of its source messages.
-    async fn source_sentences(
+    async fn find_source_sentences(
         &self,
         memory: &StoredMemory,
     ) -> Result<Vec<String>, ChroniclerError> {
@@ -228,11 +229,11 @@ impl Stores {
         let wanted = significant_words(&memory.content);
         let mut found = Vec::new();
         for source in &memory.sources {
-            let Some(text) = self.user_message(session, source).await? else { continue };
-            let best = sentences(&text)
+            let Some(text) = self.read_user_message(session, source).await? else { continue };
+            let best = find_sentences(&text)
                 .into_iter()
                 .map(|(from, to)| {
-                    (coverage(&wanted, &significant_words(&text[from..to])), &text[from..to])
+                    (word_coverage(&wanted, &significant_words(&text[from..to])), &text[from..to])
                 })
                 .max_by(|one, other| one.0.total_cmp(&other.0));
             if let Some((share, sentence)) = best
@@ -244,12 +245,12 @@ impl Stores {
         Ok(found)
     }
 
-    async fn user_message(
+    async fn read_user_message(
         &self,
         session: &SessionId,
         source: &SourceMessage,
     ) -> Result<Option<String>, ChroniclerError> {
-        let events = self.journal.events(session, source.seq.saturating_sub(1), 1).await?;
+        let events = self.journal.read_events(session, source.seq.saturating_sub(1), 1).await?;
         Ok(events.into_iter().next().and_then(|event| match event.body {
             EventBody::UserMessage { text, .. } if event.seq == source.seq => Some(text),
             _ => None,

@@ -1,16 +1,16 @@
 //! Implements the write gate, which decides what becomes a memory. All functions are pure.
 //!
 //! It asks three questions in this order: is it a statement at all ([`check_statement`]), did the
-//! user say it ([`Evidence::supports`]), is it known already ([`is_duplicate`])?
+//! user say it ([`SessionEvidence::check_support`]), is it known already ([`is_duplicate`])?
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use lango_text::{coverage, jaccard_similarity, single_spaced, stem, words};
+use lango_text::{jaccard_similarity, split_words, stem_word, to_single_spaced, word_coverage};
 use regex::Regex;
 
-use crate::pattern::pattern;
-use crate::text::{distinctive, is_stop_word, normalise, significant_words};
+use crate::pattern::compile_pattern;
+use crate::text::{is_stop_word, normalise, rare_words, significant_words};
 
 /// Limits the text of a memory or an observation.
 const MAX_STATEMENT_CHARACTERS: usize = 500;
@@ -20,7 +20,7 @@ const MIN_SUPPORT: f64 = 0.6;
 
 /// Says why something is not stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum MemoryRefusal {
     /// The same is stored already.
     #[error("this is already remembered as {0}")]
     Duplicate(String),
@@ -55,7 +55,7 @@ pub enum Refusal {
     NotSaid(String),
 }
 
-fn any(patterns: &[Regex], text: &str) -> bool {
+fn matches_any(patterns: &[Regex], text: &str) -> bool {
     patterns.iter().any(|pattern| pattern.is_match(text))
 }
 
@@ -74,7 +74,7 @@ static SECRETS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@",
         r"\b(?:\d[ -]?){13,19}\b",
     ]
-    .map(pattern)
+    .map(compile_pattern)
     .into()
 });
 
@@ -91,7 +91,7 @@ static DUMPS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"```",
         r"(?:/[\w.-]+){4,}",
     ]
-    .map(pattern)
+    .map(compile_pattern)
     .into()
 });
 
@@ -100,48 +100,48 @@ static CHATTER: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"(?i)^(?:ok(?:ay)?|yes|no|yep|nope|sure|thanks?|thank you|thx|ty|great|cool|nice|perfect|awesome|hello|hi|hey|bye|goodbye|good (?:morning|evening|night|job)|lol|haha|hmm+|well done|got it|sounds good|never ?mind|sorry|please|go on|continue|done|right|exactly|i see|that works|looks good)\b[\s,.!]*(?:\w+[\s,.!]*){0,4}$",
         r"(?i)^(?:how are you|what'?s up|see you|talk to you|have a (?:nice|good))\b",
     ]
-    .map(pattern)
+    .map(compile_pattern)
     .into()
 });
 
 static QUESTION: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+    compile_pattern(
         r"(?i)^(?:what|who|whom|whose|where|when|why|how|which|is|are|am|was|were|do|does|did|can|could|would|should|shall|will|has|have|may|might|isn't|aren't|don't you|doesn't)\b.*\?|\?\s*$|(?i)^(?:what|who|where|when|why|how|which) (?:is|are|was|were|do|does|did|can|could|would|should|much|many)\b",
     )
 });
 
 /// Checks that a text is a statement that makes sense later, and returns it as one line.
-pub(crate) fn check_statement(text: &str) -> Result<String, Refusal> {
+pub(crate) fn check_statement(text: &str) -> Result<String, MemoryRefusal> {
     if text.chars().count() > 4 * MAX_STATEMENT_CHARACTERS {
-        return Err(Refusal::TooLong);
+        return Err(MemoryRefusal::TooLong);
     }
-    if any(&SECRETS, text) || text.split_whitespace().any(is_random) {
-        return Err(Refusal::Secret);
+    if matches_any(&SECRETS, text) || text.split_whitespace().any(is_random) {
+        return Err(MemoryRefusal::Secret);
     }
-    if any(&DUMPS, text) || is_mostly_symbols(text) || text.lines().count() > 6 {
-        return Err(Refusal::ToolDump);
+    if matches_any(&DUMPS, text) || is_mostly_symbols(text) || text.lines().count() > 6 {
+        return Err(MemoryRefusal::ToolDump);
     }
-    let line = single_spaced(text);
+    let line = to_single_spaced(text);
     if line.chars().count() > MAX_STATEMENT_CHARACTERS {
-        return Err(Refusal::TooLong);
+        return Err(MemoryRefusal::TooLong);
     }
-    if any(&CHATTER, &line) {
-        return Err(Refusal::Chatter);
+    if matches_any(&CHATTER, &line) {
+        return Err(MemoryRefusal::Chatter);
     }
     if QUESTION.is_match(&line) {
-        return Err(Refusal::Question);
+        return Err(MemoryRefusal::Question);
     }
-    let spaced = words(&line).count();
+    let spaced = split_words(&line).count();
     let unspaced = line.chars().filter(|character| u32::from(*character) >= 0x2e80).count();
     if (spaced < 2 && unspaced < 4) || significant_words(&line).is_empty() {
-        return Err(Refusal::TooShort);
+        return Err(MemoryRefusal::TooShort);
     }
     Ok(line)
 }
 
 /// Tells whether a text contains what looks like a secret.
 pub(crate) fn is_secret(text: &str) -> bool {
-    any(&SECRETS, text) || text.split_whitespace().any(is_random)
+    matches_any(&SECRETS, text) || text.split_whitespace().any(is_random)
 }
 
 /// Tells whether a long word is a random mix of letters and digits.
@@ -184,52 +184,52 @@ fn is_mostly_symbols(text: &str) -> bool {
 
 /// Holds the words of a session: those of the user, and those from tools and attachments.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Evidence {
+pub(crate) struct SessionEvidence {
     user_stems: BTreeSet<String>,
     user_words: BTreeSet<String>,
     foreign_stems: BTreeSet<String>,
     foreign_words: BTreeSet<String>,
 }
 
-impl Evidence {
+impl SessionEvidence {
     /// Adds text of the user.
     pub(crate) fn add_user_text(&mut self, text: &str) {
         self.user_stems.extend(significant_words(text));
-        self.user_words.extend(words(text));
+        self.user_words.extend(split_words(text));
     }
 
     /// Adds text from a file, a page or a tool.
     pub(crate) fn add_foreign_text(&mut self, text: &str) {
         self.foreign_stems.extend(significant_words(text));
-        self.foreign_words.extend(words(text));
+        self.foreign_words.extend(split_words(text));
     }
 
     /// Checks that the user said what a text states. Most of its significant words must be the
     /// user's, and all of its names and numbers, since a malicious page would inject those.
-    pub(crate) fn supports(&self, text: &str) -> Result<(), Refusal> {
-        let text = without_dates(text);
+    pub(crate) fn check_support(&self, text: &str) -> Result<(), MemoryRefusal> {
+        let text = remove_dates(text);
         let stated = significant_words(&text);
         let foreign: BTreeSet<String> =
-            distinctive(&text).into_iter().filter(|word| !self.user_words.contains(word)).collect();
-        if foreign.is_empty() && coverage(&stated, &self.user_stems) >= MIN_SUPPORT {
+            rare_words(&text).into_iter().filter(|word| !self.user_words.contains(word)).collect();
+        if foreign.is_empty() && word_coverage(&stated, &self.user_stems) >= MIN_SUPPORT {
             return Ok(());
         }
         let missing: Vec<String> =
             stated.iter().filter(|word| !self.user_stems.contains(*word)).cloned().collect();
-        let from_tool = coverage(&stated, &self.foreign_stems) >= MIN_SUPPORT
+        let from_tool = word_coverage(&stated, &self.foreign_stems) >= MIN_SUPPORT
             || (!foreign.is_empty()
                 && foreign.iter().all(|word| self.foreign_words.contains(word)));
         if from_tool {
-            return Err(Refusal::FromTool);
+            return Err(MemoryRefusal::FromTool);
         }
         let missing: Vec<String> = foreign.into_iter().chain(missing).take(6).collect();
-        Err(Refusal::NotSaid(missing.join(", ")))
+        Err(MemoryRefusal::NotSaid(missing.join(", ")))
     }
 }
 
 /// Removes dates such as `2026-11-15` from a text: an agent may turn "tomorrow" into one.
-fn without_dates(text: &str) -> String {
-    static DATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b\d{4}-\d\d-\d\d\b"));
+fn remove_dates(text: &str) -> String {
+    static DATE: LazyLock<Regex> = LazyLock::new(|| compile_pattern(r"\b\d{4}-\d\d-\d\d\b"));
     DATE.replace_all(text, "").into_owned()
 }
 
@@ -240,15 +240,15 @@ pub(crate) fn is_duplicate(one: &str, other: &str, similarity: Option<f32>) -> b
         return true;
     }
     let (first, second) = (significant_words(one), significant_words(other));
-    if is_negative(one) != is_negative(other) || numbers(one) != numbers(other) {
+    if is_negative(one) != is_negative(other) || find_numbers(one) != find_numbers(other) {
         return false;
     }
-    if is_comparison(one) && order(one) != order(other) {
+    if is_comparison(one) && order_words(one) != order_words(other) {
         return false;
     }
     let alike = jaccard_similarity(&first, &second);
     let names = |text: &str| -> BTreeSet<String> {
-        distinctive(text).iter().map(|word| stem(word)).collect()
+        rare_words(text).iter().map(|word| stem_word(word)).collect()
     };
     let names = names(one) == names(other);
     (alike >= 0.85 && names)
@@ -257,21 +257,22 @@ pub(crate) fn is_duplicate(one: &str, other: &str, similarity: Option<f32>) -> b
 
 /// Tells whether the order of two things matters: "tabs over spaces".
 fn is_comparison(text: &str) -> bool {
-    words(text).any(|word| matches!(word.as_str(), "over" | "than" | "instead" | "rather" | "from"))
+    split_words(text)
+        .any(|word| matches!(word.as_str(), "over" | "than" | "instead" | "rather" | "from"))
 }
 
-fn order(text: &str) -> Vec<String> {
-    words(text).filter(|word| !is_stop_word(word)).map(|word| stem(&word)).collect()
+fn order_words(text: &str) -> Vec<String> {
+    split_words(text).filter(|word| !is_stop_word(word)).map(|word| stem_word(&word)).collect()
 }
 
-fn numbers(text: &str) -> BTreeSet<String> {
-    words(text).filter(|word| word.chars().any(|c| c.is_ascii_digit())).collect()
+fn find_numbers(text: &str) -> BTreeSet<String> {
+    split_words(text).filter(|word| word.chars().any(|c| c.is_ascii_digit())).collect()
 }
 
 /// Tells whether a statement is negated.
 pub(crate) fn is_negative(text: &str) -> bool {
     let lower = text.to_lowercase().replace('’', "'");
-    let count = words(&lower)
+    let count = split_words(&lower)
         .filter(|word| {
             matches!(word.as_str(), "not" | "never" | "no" | "nobody" | "nothing" | "without")
         })
@@ -282,7 +283,7 @@ pub(crate) fn is_negative(text: &str) -> bool {
 
 /// Tells whether a text has only stop words.
 pub(crate) fn is_empty_talk(text: &str) -> bool {
-    words(text).all(|word| is_stop_word(&word))
+    split_words(text).all(|word| is_stop_word(&word))
 }
 
 #[cfg(test)]
@@ -295,7 +296,7 @@ mod tests {
             assert!(!patterns.is_empty());
         }
         assert!(QUESTION.is_match("Where is it?"));
-        assert_eq!(without_dates("on 2026-11-15"), "on ");
+        assert_eq!(remove_dates("on 2026-11-15"), "on ");
     }
 
     #[test]
@@ -320,36 +321,36 @@ mod tests {
     #[test]
     fn what_is_no_statement_is_refused_with_its_reason() {
         for (text, reason) in [
-            ("ok thanks", Refusal::Chatter),
-            ("Hello there!", Refusal::Chatter),
-            ("thanks a lot, great", Refusal::Chatter),
-            ("Where do I live?", Refusal::Question),
-            ("what is the port", Refusal::Question),
-            ("hm", Refusal::TooShort),
-            ("", Refusal::TooShort),
-            ("it is what it is", Refusal::TooShort),
-            ("{\"status\": \"ok\", \"items\": [1, 2]}", Refusal::ToolDump),
-            ("2026-11-15 10:00:01 ERROR worker died", Refusal::ToolDump),
-            ("Traceback (most recent call last): x", Refusal::ToolDump),
-            ("fn main() { println!(\"hi\"); }", Refusal::ToolDump),
-            ("thread 'main' panicked at src/main.rs", Refusal::ToolDump),
-            ("My password is hunter2", Refusal::Secret),
-            ("the api key: abc", Refusal::Secret),
-            ("my token sk-proj-abcdefghijklmnop1234", Refusal::Secret),
-            ("the key is ghp_abcdefghijklmnopqrstuvwx1234", Refusal::Secret),
-            ("use postgres://bob:hunter2@db/prod", Refusal::Secret),
-            ("my card is 4111 1111 1111 1111", Refusal::Secret),
-            ("it is aB3dE5gH7jK9mN1pQ3sT5", Refusal::Secret),
+            ("ok thanks", MemoryRefusal::Chatter),
+            ("Hello there!", MemoryRefusal::Chatter),
+            ("thanks a lot, great", MemoryRefusal::Chatter),
+            ("Where do I live?", MemoryRefusal::Question),
+            ("what is the port", MemoryRefusal::Question),
+            ("hm", MemoryRefusal::TooShort),
+            ("", MemoryRefusal::TooShort),
+            ("it is what it is", MemoryRefusal::TooShort),
+            ("{\"status\": \"ok\", \"items\": [1, 2]}", MemoryRefusal::ToolDump),
+            ("2026-11-15 10:00:01 ERROR worker died", MemoryRefusal::ToolDump),
+            ("Traceback (most recent call last): x", MemoryRefusal::ToolDump),
+            ("fn main() { println!(\"hi\"); }", MemoryRefusal::ToolDump),
+            ("thread 'main' panicked at src/main.rs", MemoryRefusal::ToolDump),
+            ("My password is hunter2", MemoryRefusal::Secret),
+            ("the api key: abc", MemoryRefusal::Secret),
+            ("my token sk-proj-abcdefghijklmnop1234", MemoryRefusal::Secret),
+            ("the key is ghp_abcdefghijklmnopqrstuvwx1234", MemoryRefusal::Secret),
+            ("use postgres://bob:hunter2@db/prod", MemoryRefusal::Secret),
+            ("my card is 4111 1111 1111 1111", MemoryRefusal::Secret),
+            ("it is aB3dE5gH7jK9mN1pQ3sT5", MemoryRefusal::Secret),
         ] {
             assert_eq!(check_statement(text), Err(reason), "{text}");
         }
-        assert_eq!(check_statement(&"word ".repeat(101)), Err(Refusal::TooLong));
-        assert_eq!(check_statement(&"QUJD".repeat(20)), Err(Refusal::ToolDump));
-        assert_eq!(check_statement(&"x".repeat(1_000_000)), Err(Refusal::TooLong));
+        assert_eq!(check_statement(&"word ".repeat(101)), Err(MemoryRefusal::TooLong));
+        assert_eq!(check_statement(&"QUJD".repeat(20)), Err(MemoryRefusal::ToolDump));
+        assert_eq!(check_statement(&"x".repeat(1_000_000)), Err(MemoryRefusal::TooLong));
     }
 
-    fn evidence() -> Evidence {
-        let mut evidence = Evidence::default();
+    fn evidence() -> SessionEvidence {
+        let mut evidence = SessionEvidence::default();
         evidence.add_user_text("I moved to Basel last week, and my sister Vreni lives in Bern.");
         evidence.add_user_text("Please read notes.md and tell me what our bank is");
         evidence.add_foreign_text(
@@ -364,14 +365,26 @@ mod tests {
         for said in
             ["User moved to Basel", "The user's sister Vreni lives in Bern", "I live in Basel"]
         {
-            assert_eq!(evidence.supports(said), Ok(()), "{said}");
+            assert_eq!(evidence.check_support(said), Ok(()), "{said}");
         }
-        assert_eq!(evidence.supports("The user's bank is Evilbank"), Err(Refusal::FromTool));
-        assert_eq!(evidence.supports("Our bank account is 99887766"), Err(Refusal::FromTool));
-        assert!(matches!(evidence.supports("The user likes sailing"), Err(Refusal::NotSaid(_))));
+        assert_eq!(
+            evidence.check_support("The user's bank is Evilbank"),
+            Err(MemoryRefusal::FromTool)
+        );
+        assert_eq!(
+            evidence.check_support("Our bank account is 99887766"),
+            Err(MemoryRefusal::FromTool)
+        );
+        assert!(matches!(
+            evidence.check_support("The user likes sailing"),
+            Err(MemoryRefusal::NotSaid(_))
+        ));
         // The words are the user's, the name is not.
-        assert!(matches!(evidence.supports("My sister lives in Geneva"), Err(Refusal::NotSaid(_))));
-        assert_eq!(evidence.supports("User moved to Basel on 2026-11-08"), Ok(()));
+        assert!(matches!(
+            evidence.check_support("My sister lives in Geneva"),
+            Err(MemoryRefusal::NotSaid(_))
+        ));
+        assert_eq!(evidence.check_support("User moved to Basel on 2026-11-08"), Ok(()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The user's statements are noted as *memories*, which are found across conversations.
 //! Conversations are observed in *observations* and condensed in *reflections*, in the background
 //! ([`Chronicler`]). A prompt gets a bounded choice of all three ([`MemoryContext`]). Everything
-//! passes a write gate (`gate.rs`), and everything can be forgotten ([`Memory::forget`]).
+//! passes a write gate (`gate.rs`), and everything can be forgotten ([`Memory::forget_memory`]).
 //!
 //! Other crates decide which agent owns a tool, whether a call may run, and which model observes.
 
@@ -35,12 +35,12 @@ mod tools;
 mod traces;
 
 pub use agent::ChroniclerAgent;
-pub use check::Problem;
+pub use check::MemoryProblem;
 pub use chronicler::{Chronicler, ChroniclerReport};
 pub use context::MemoryContext;
 pub use error::ChroniclerError;
 pub use forget::ForgetReport;
-pub use gate::Refusal;
+pub use gate::MemoryRefusal;
 pub use memory::{Memory, MemoryResources};
 pub use record::{
     MemoryKind, MemoryOrigin, Observation, Priority, Reflection, SourceMessage, StoredMemory,

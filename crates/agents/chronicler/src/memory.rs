@@ -14,7 +14,7 @@ use crate::{ChroniclerError, MemorySettings};
 /// The memory of the user and of past conversations. Clones share everything.
 #[derive(Clone)]
 pub struct Memory {
-    stores: Arc<Stores>,
+    stores: Arc<MemoryStores>,
     observer: Option<Arc<dyn Model>>,
     settings: Arc<MemorySettings>,
     /// The blocks that the running turns got.
@@ -35,7 +35,7 @@ pub struct MemoryResources {
 
 /// Holds the stores.
 #[derive(Clone)]
-pub(crate) struct Stores {
+pub(crate) struct MemoryStores {
     pub(crate) database: Database,
     pub(crate) journal: Journal,
     pub(crate) retrieval: Retrieval,
@@ -51,7 +51,7 @@ impl Memory {
         let database = retrieval.database().clone();
         database.migrate(&schema::COMPONENT).await?;
         Ok(Self {
-            stores: Arc::new(Stores { database, journal, retrieval }),
+            stores: Arc::new(MemoryStores { database, journal, retrieval }),
             observer,
             settings: Arc::new(settings),
             context_cache: crate::context::ContextCache::default(),
@@ -64,7 +64,7 @@ impl Memory {
         &self.settings
     }
 
-    pub(crate) fn stores(&self) -> &Stores {
+    pub(crate) fn stores(&self) -> &MemoryStores {
         &self.stores
     }
 

@@ -9,18 +9,21 @@ use crate::conversation::{create_watermark, move_watermark};
 use crate::extract::extract_statements;
 use crate::memory::Memory;
 use crate::record::{MemoryOrigin, Priority};
-use crate::remember::{AdmittedMemory, Candidate};
+use crate::remember::{AdmittedMemory, MemoryCandidate};
 
 /// Limits the conversation that is noted in one transaction, in tokens.
 const MAX_STEP_TOKENS: u64 = 4_000;
 
 impl Memory {
     /// Notes statements that have not been noted; returns how many memories were created.
-    pub(crate) async fn note(&self, session: &SessionId) -> Result<usize, ChroniclerError> {
+    pub(crate) async fn note_statements(
+        &self,
+        session: &SessionId,
+    ) -> Result<usize, ChroniclerError> {
         let stores = self.stores();
         let mut created = 0;
         loop {
-            let mark = stores.watermark(session).await?;
+            let mark = stores.read_watermark(session).await?;
             let part = stores.read_turns(session, mark.noted, MAX_STEP_TOKENS).await?;
             let Some(end) = part.end else { return Ok(created) };
             let mut admitted: Vec<AdmittedMemory> = Vec::new();
@@ -29,7 +32,7 @@ impl Memory {
                     if stated.priority == Priority::Low {
                         continue;
                     }
-                    let candidate = Candidate {
+                    let candidate = MemoryCandidate {
                         kind: stated.kind,
                         content: stated.text,
                         about: String::new(),
@@ -39,7 +42,7 @@ impl Memory {
                         turn: Some(message.turn),
                         sources: vec![message.source.clone()],
                     };
-                    match stores.admit(candidate, &admitted).await {
+                    match stores.admit_candidate(candidate, &admitted).await {
                         Ok(new) => admitted.push(new),
                         // Known already, or nothing to remember: the gate is there to refuse it.
                         Err(ChroniclerError::Refused(_)) => {}
@@ -51,7 +54,7 @@ impl Memory {
                 .with(create_watermark(session))
                 .with(move_watermark(session, true, mark.noted, end));
             for new in &admitted {
-                for statement in stores.admission_statements(new).await? {
+                for statement in stores.build_admission(new).await? {
                     batch.push(statement);
                 }
             }
@@ -64,7 +67,7 @@ impl Memory {
                 }
                 // Another process noted it.
                 Err(StoreError::Conflict { .. }) => {
-                    if stores.watermark(session).await? == mark {
+                    if stores.read_watermark(session).await? == mark {
                         // A memory changed meanwhile: try again.
                         continue;
                     }

@@ -6,21 +6,23 @@ use std::sync::LazyLock;
 
 use lango_protocol::{SessionId, Timestamp};
 use lango_store::{Batch, Statement, StoreError};
-use lango_text::{coverage, single_spaced};
+use lango_text::{to_single_spaced, word_coverage};
 use regex::Regex;
 use tokio_util::sync::CancellationToken;
 
 use crate::ChroniclerError;
 use crate::conversation::{
-    ConversationMessage, ConversationPart, create_watermark, move_watermark, noon,
+    ConversationMessage, ConversationPart, create_watermark, move_watermark, parse_date_as_noon,
 };
-use crate::extract::{extract_mentions, extract_statements, is_passing, kind_of_observation};
-use crate::gate::{self, Evidence, is_duplicate};
+use crate::extract::{
+    extract_mentions, extract_statements, is_passing, memory_kind_of_observation,
+};
+use crate::gate::{self, SessionEvidence, is_duplicate};
 use crate::memory::Memory;
-use crate::pattern::pattern;
+use crate::pattern::compile_pattern;
 use crate::record::{MemoryOrigin, Observation, Priority, SourceMessage, generate_id};
-use crate::remember::{AdmittedMemory, Candidate};
-use crate::rows::position;
+use crate::remember::{AdmittedMemory, MemoryCandidate};
+use crate::rows::position_to_sql;
 use crate::text::significant_words;
 
 /// Limits the observations of one run.
@@ -54,12 +56,12 @@ pub(crate) struct ObservationRun {
 
 impl Memory {
     /// Tells whether there is enough unobserved conversation.
-    pub(crate) async fn observation_due(
+    pub(crate) async fn is_observation_due(
         &self,
         session: &SessionId,
     ) -> Result<bool, ChroniclerError> {
         let stores = self.stores();
-        let mark = stores.watermark(session).await?;
+        let mark = stores.read_watermark(session).await?;
         let threshold = self.settings().message_token_threshold;
         let part = stores.read_turns(session, mark.observed, threshold).await?;
         if part.tokens >= threshold {
@@ -73,13 +75,13 @@ impl Memory {
 
     /// Observes the next part of a session. The observations, the memories they make and the
     /// watermark are written in one transaction.
-    pub(crate) async fn observe(
+    pub(crate) async fn observe_session(
         &self,
         session: &SessionId,
         cancel: &CancellationToken,
     ) -> Result<ObservationRun, ChroniclerError> {
         let stores = self.stores();
-        let mark = stores.watermark(session).await?;
+        let mark = stores.read_watermark(session).await?;
         let part = stores.read_turns(session, mark.observed, self.settings().input_tokens).await?;
         let Some(end) = part.end else { return Ok(ObservationRun::default()) };
         let mut observations = Vec::new();
@@ -97,10 +99,12 @@ impl Memory {
             observations = extract_observations(&part, session);
         }
         let range = (mark.observed + 1, end.0);
-        let evidence = stores.evidence(session).await?;
+        let evidence = stores.collect_evidence(session).await?;
         let mut admitted: Vec<AdmittedMemory> = Vec::new();
-        for candidate in observations.iter().filter_map(|o| memory_candidate(o, &part, &evidence)) {
-            match stores.admit(candidate, &admitted).await {
+        for candidate in
+            observations.iter().filter_map(|o| derive_memory_candidate(o, &part, &evidence))
+        {
+            match stores.admit_candidate(candidate, &admitted).await {
                 Ok(new) => admitted.push(new),
                 Err(ChroniclerError::Refused(_)) => {}
                 Err(error) => return Err(error),
@@ -115,19 +119,19 @@ impl Memory {
                      extractive, at) VALUES ($1, $2, $3, $4, $5, $6)",
                 )
                 .bind(session.as_str())
-                .bind(position(range.0))
-                .bind(position(range.1))
-                .bind(position(observations.len() as u64))
+                .bind(position_to_sql(range.0))
+                .bind(position_to_sql(range.1))
+                .bind(position_to_sql(observations.len() as u64))
                 .bind(extractive)
                 .bind(Timestamp::now().as_microseconds()),
             );
         for observation in &observations {
-            for statement in stores.observation_insertion(observation).await? {
+            for statement in stores.build_observation_insertion(observation).await? {
                 batch.push(statement);
             }
         }
         for new in &admitted {
-            for statement in stores.admission_statements(new).await? {
+            for statement in stores.build_admission(new).await? {
                 batch.push(statement);
             }
         }
@@ -145,14 +149,14 @@ fn number_messages(part: &ConversationPart) -> String {
     let mut text = String::new();
     for (message, number) in part.messages.iter().zip(1..) {
         let who = if message.by_user { "user" } else { "assistant" };
-        let line = single_spaced(&message.text);
+        let line = to_single_spaced(&message.text);
         text.push_str(&format!("m{number} {} {who}: {line}\n", message.at.day()));
     }
     text
 }
 
 static LINE_PATTERN: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+    compile_pattern(
         r"(?i)^\s*(?:[-*•]|\d+[.)])?\s*\**\[?\(?(high|medium|low)\)?\]?\**\s*[:,-]?\s*(?:\[?(\d{4}-\d\d-\d\d)\]?\s*[:,-]?)?\s*(.+?)\s*[(\[]((?:m?\d+)(?:\s*[,;&]\s*m?\d+)*)[)\]]\.?\s*$",
     )
 });
@@ -187,7 +191,7 @@ fn parse_line(line: &str, part: &ConversationPart, session: &SessionId) -> Optio
         .filter_map(|number| part.messages.get(number.checked_sub(1)?))
         .collect();
     let mut said_words = BTreeSet::new();
-    let mut users = Evidence::default();
+    let mut users = SessionEvidence::default();
     for message in &referred {
         said_words.extend(significant_words(&message.text));
         if message.by_user {
@@ -196,10 +200,10 @@ fn parse_line(line: &str, part: &ConversationPart, session: &SessionId) -> Optio
             users.add_foreign_text(&message.text);
         }
     }
-    if coverage(&significant_words(&content), &said_words) < MIN_REFERENCE_COVERAGE {
+    if word_coverage(&significant_words(&content), &said_words) < MIN_REFERENCE_COVERAGE {
         return None;
     }
-    if users.supports(&content).is_err() {
+    if users.check_support(&content).is_err() {
         // An assistant repeats what it read. A claim about the user must come from the user.
         if is_about_user(&content) {
             return None;
@@ -211,7 +215,7 @@ fn parse_line(line: &str, part: &ConversationPart, session: &SessionId) -> Optio
     }
     let first = referred.first()?;
     let last = referred.last()?;
-    let at = parts.get(2).and_then(|date| noon(date.as_str())).unwrap_or(last.at);
+    let at = parts.get(2).and_then(|date| parse_date_as_noon(date.as_str())).unwrap_or(last.at);
     Some(Observation {
         id: generate_id('o'),
         session: session.clone(),
@@ -228,7 +232,7 @@ fn parse_line(line: &str, part: &ConversationPart, session: &SessionId) -> Optio
 
 fn is_about_user(content: &str) -> bool {
     static USER: LazyLock<Regex> =
-        LazyLock::new(|| pattern(r"(?i)\b(?:user|users|user's|i|my|our|we)\b"));
+        LazyLock::new(|| compile_pattern(r"(?i)\b(?:user|users|user's|i|my|our|we)\b"));
     USER.is_match(content)
 }
 
@@ -262,13 +266,13 @@ fn extract_observations(part: &ConversationPart, session: &SessionId) -> Vec<Obs
 
 /// Returns the memory that an observation makes, if the user said it and it is meant to last. The
 /// user's own sentences were noted already.
-fn memory_candidate(
+fn derive_memory_candidate(
     observation: &Observation,
     part: &ConversationPart,
-    evidence: &Evidence,
-) -> Option<Candidate> {
+    evidence: &SessionEvidence,
+) -> Option<MemoryCandidate> {
     let lasting = observation.priority != Priority::Low && is_about_user(&observation.content);
-    if observation.extractive || !lasting || evidence.supports(&observation.content).is_err() {
+    if observation.extractive || !lasting || evidence.check_support(&observation.content).is_err() {
         return None;
     }
     let by_user = |source: &SourceMessage| {
@@ -277,8 +281,8 @@ fn memory_candidate(
     let sources: Vec<&ConversationMessage> =
         observation.sources.iter().filter_map(by_user).collect();
     let last = sources.last()?;
-    Some(Candidate {
-        kind: kind_of_observation(&observation.content),
+    Some(MemoryCandidate {
+        kind: memory_kind_of_observation(&observation.content),
         content: observation.content.clone(),
         about: String::new(),
         origin: MemoryOrigin::Observed,

@@ -1,13 +1,13 @@
 //! Stores memories: asks the gate, finds duplicates, and supersedes older memories.
 
 use lango_protocol::{EventBody, SessionId, Timestamp, TurnId};
-use lango_retrieval::{Mode, Search, Space};
+use lango_retrieval::{EntrySpace, RetrievalMode, SearchQuery};
 use lango_store::{Batch, Statement, StoreError};
-use lango_text::one_line;
+use lango_text::to_one_line;
 
 use crate::ChroniclerError;
-use crate::gate::{self, Evidence, Refusal, is_duplicate};
-use crate::memory::{Memory, Stores};
+use crate::gate::{self, MemoryRefusal, SessionEvidence, is_duplicate};
+use crate::memory::{Memory, MemoryStores};
 use crate::record::{MemoryKind, MemoryOrigin, SourceMessage, StoredMemory, generate_id};
 use crate::rows::MEMORY_COLLECTION;
 use crate::subject::supersedes;
@@ -20,7 +20,7 @@ const EVIDENCE_TURN_COUNT: u32 = 300;
 
 /// Represents a text that may become a memory.
 #[derive(Debug, Clone)]
-pub(crate) struct Candidate {
+pub(crate) struct MemoryCandidate {
     pub(crate) kind: MemoryKind,
     pub(crate) content: String,
     pub(crate) about: String,
@@ -38,45 +38,45 @@ pub(crate) struct AdmittedMemory {
     pub(crate) instead_of: Vec<String>,
 }
 
-impl Stores {
+impl MemoryStores {
     /// Asks the gate, and finds the memories that a candidate supersedes. Nothing is written.
     /// `pending` are memories that will be written together with it.
-    pub(crate) async fn admit(
+    pub(crate) async fn admit_candidate(
         &self,
-        candidate: Candidate,
+        candidate: MemoryCandidate,
         pending: &[AdmittedMemory],
     ) -> Result<AdmittedMemory, ChroniclerError> {
         let content = gate::check_statement(&candidate.content)?;
         let mut instead_of = Vec::new();
         for before in pending {
             if is_duplicate(&content, &before.memory.content, None) {
-                return Err(Refusal::Duplicate(before.memory.id.clone()).into());
+                return Err(MemoryRefusal::Duplicate(before.memory.id.clone()).into());
             }
             if supersedes(&content, &before.memory.content, None) {
                 instead_of.push(before.memory.id.clone());
             }
         }
         let gone: Vec<&String> = pending.iter().flat_map(|before| &before.instead_of).collect();
-        for (known, similarity) in self.neighbours(&content).await? {
+        for (known, similarity) in self.find_similar_memories(&content).await? {
             if gone.contains(&&known.id) {
                 continue;
             }
             if is_duplicate(&content, &known.content, similarity) {
-                return Err(Refusal::Duplicate(known.id).into());
+                return Err(MemoryRefusal::Duplicate(known.id).into());
             }
             // An earlier statement never supersedes a later one.
             if known.at <= candidate.at && supersedes(&content, &known.content, similarity) {
                 instead_of.push(known.id);
             }
         }
-        let Candidate { kind, about, origin, at, session, turn, sources, .. } = candidate;
+        let MemoryCandidate { kind, about, origin, at, session, turn, sources, .. } = candidate;
         let created_at = Timestamp::now();
         let id = generate_id('m');
         let memory = StoredMemory {
             id,
             kind,
             content,
-            about: one_line(&about, 100),
+            about: to_one_line(&about, 100),
             origin,
             superseded_by: None,
             at,
@@ -89,27 +89,30 @@ impl Stores {
     }
 
     /// Returns the statements that write an admitted memory.
-    pub(crate) async fn admission_statements(
+    pub(crate) async fn build_admission(
         &self,
         admitted: &AdmittedMemory,
     ) -> Result<Vec<Statement>, ChroniclerError> {
-        let mut statements = self.insertion(&admitted.memory).await?;
+        let mut statements = self.build_memory_insertion(&admitted.memory).await?;
         for old in &admitted.instead_of {
-            statements.extend(self.supersession(old, &admitted.memory.id));
+            statements.extend(self.build_supersession(old, &admitted.memory.id));
         }
         Ok(statements)
     }
 
     /// Returns the current memories that are similar to a text.
-    async fn neighbours(
+    async fn find_similar_memories(
         &self,
         text: &str,
     ) -> Result<Vec<(StoredMemory, Option<f32>)>, ChroniclerError> {
-        let search = Search { mode: Mode::Hybrid, ..memories_like(text, MAX_NEIGHBOUR_COUNT) };
+        let search = SearchQuery {
+            mode: RetrievalMode::Hybrid,
+            ..build_memory_search(text, MAX_NEIGHBOUR_COUNT)
+        };
         let found = self.retrieval.search(&search).await?;
         let mut memories = Vec::with_capacity(found.hits.len());
         for hit in found.hits {
-            if let Some(memory) = self.memory(&hit.entry.key).await?
+            if let Some(memory) = self.find_memory(&hit.entry.key).await?
                 && memory.superseded_by.is_none()
             {
                 memories.push((memory, hit.similarity));
@@ -119,12 +122,15 @@ impl Stores {
     }
 
     /// Returns the words of the user in a session, and those from tools and other senders.
-    pub(crate) async fn evidence(&self, session: &SessionId) -> Result<Evidence, ChroniclerError> {
+    pub(crate) async fn collect_evidence(
+        &self,
+        session: &SessionId,
+    ) -> Result<SessionEvidence, ChroniclerError> {
         // Agents do not see older messages anyway.
-        let mut after = self.journal.position_before(session, EVIDENCE_TURN_COUNT).await?;
-        let mut evidence = Evidence::default();
+        let mut after = self.journal.find_position_before(session, EVIDENCE_TURN_COUNT).await?;
+        let mut evidence = SessionEvidence::default();
         loop {
-            let events = self.journal.events(session, after, 500).await?;
+            let events = self.journal.read_events(session, after, 500).await?;
             let Some(last) = events.last() else { return Ok(evidence) };
             after = last.seq;
             for event in &events {
@@ -156,26 +162,29 @@ fn is_own(tool: &str) -> bool {
 
 impl Memory {
     /// Stores a memory on request of an agent, if the user said it in this session.
-    pub(crate) async fn store(
+    pub(crate) async fn store_if_said(
         &self,
-        candidate: Candidate,
+        candidate: MemoryCandidate,
         session: &SessionId,
     ) -> Result<AdmittedMemory, ChroniclerError> {
         let stores = self.stores();
         // The form is checked first: a secret must not appear in a refusal.
         gate::check_statement(&candidate.content)?;
-        stores.evidence(session).await?.supports(&candidate.content)?;
-        self.write(candidate).await
+        stores.collect_evidence(session).await?.check_support(&candidate.content)?;
+        self.store_candidate(candidate).await
     }
 
     /// Stores a candidate whose origin was checked.
-    async fn write(&self, candidate: Candidate) -> Result<AdmittedMemory, ChroniclerError> {
+    async fn store_candidate(
+        &self,
+        candidate: MemoryCandidate,
+    ) -> Result<AdmittedMemory, ChroniclerError> {
         let stores = self.stores();
         let mut attempt = 0;
         loop {
-            let admitted = stores.admit(candidate.clone(), &[]).await?;
+            let admitted = stores.admit_candidate(candidate.clone(), &[]).await?;
             let mut batch = Batch::new();
-            for statement in stores.admission_statements(&admitted).await? {
+            for statement in stores.build_admission(&admitted).await? {
                 batch.push(statement);
             }
             match stores.database.write(batch).await {
@@ -188,9 +197,13 @@ impl Memory {
     }
 
     /// Replaces the text of a memory on the user's command. The old memory is kept as superseded.
-    pub async fn edit(&self, id: &str, content: &str) -> Result<StoredMemory, ChroniclerError> {
+    pub async fn edit_memory(
+        &self,
+        id: &str,
+        content: &str,
+    ) -> Result<StoredMemory, ChroniclerError> {
         let stores = self.stores();
-        let known = stores.memory(id).await?.filter(|memory| memory.superseded_by.is_none());
+        let known = stores.find_memory(id).await?.filter(|memory| memory.superseded_by.is_none());
         let Some(old) = known else { return Err(ChroniclerError::Unknown(id.to_owned())) };
         let content = gate::check_statement(content)?;
         let now = Timestamp::now();
@@ -203,10 +216,10 @@ impl Memory {
             ..old.clone()
         };
         let mut batch = Batch::new();
-        for statement in stores.insertion(&memory).await? {
+        for statement in stores.build_memory_insertion(&memory).await? {
             batch.push(statement);
         }
-        for statement in stores.supersession(&old.id, &memory.id) {
+        for statement in stores.build_supersession(&old.id, &memory.id) {
             batch.push(statement);
         }
         stores.database.write(batch).await?;
@@ -214,16 +227,16 @@ impl Memory {
     }
 
     /// Finds memories by words and meaning, the best first.
-    pub async fn search(
+    pub async fn search_memories(
         &self,
         query: &str,
         limit: usize,
     ) -> Result<Vec<(StoredMemory, f64)>, ChroniclerError> {
         let stores = self.stores();
-        let found = stores.retrieval.search(&memories_like(query, limit.min(100))).await?;
+        let found = stores.retrieval.search(&build_memory_search(query, limit.min(100))).await?;
         let mut memories = Vec::with_capacity(found.hits.len());
         for hit in found.hits {
-            if let Some(memory) = stores.memory(&hit.entry.key).await? {
+            if let Some(memory) = stores.find_memory(&hit.entry.key).await? {
                 memories.push((memory, hit.score));
             }
         }
@@ -232,14 +245,14 @@ impl Memory {
 }
 
 /// Returns a search among memories only.
-pub(crate) fn memories_like(text: &str, limit: usize) -> Search {
-    Search {
+pub(crate) fn build_memory_search(text: &str, limit: usize) -> SearchQuery {
+    SearchQuery {
         collections: vec![MEMORY_COLLECTION.to_owned()],
-        ..Search::new(Space::Memories, text, limit)
+        ..SearchQuery::new(EntrySpace::Memories, text, limit)
     }
 }
 
 /// Returns the event of a message as a source.
-pub(crate) fn source(event: &lango_protocol::Event) -> SourceMessage {
+pub(crate) fn source_of_event(event: &lango_protocol::Event) -> SourceMessage {
     SourceMessage { event: event.id.to_string(), seq: event.seq }
 }

@@ -1,11 +1,11 @@
 //! Reads and writes the rows of memories, observations and reflections.
 
 use lango_protocol::{SessionId, Timestamp};
-use lango_retrieval::{EntryKey, NewEntry, NewPassage, Space};
+use lango_retrieval::{EntryKey, EntrySpace, NewEntry, NewPassage};
 use lango_store::{Row, Statement, StoreError};
 
 use crate::ChroniclerError;
-use crate::memory::{Memory, Stores};
+use crate::memory::{Memory, MemoryStores};
 use crate::record::{Observation, Reflection, StoredMemory};
 
 /// Names the collection of memories in the index.
@@ -22,7 +22,7 @@ const REFLECTION_COLUMNS: &str =
 
 impl Memory {
     /// Returns the current memories, with `all` also the superseded ones, the latest first.
-    pub async fn memories(&self, all: bool) -> Result<Vec<StoredMemory>, ChroniclerError> {
+    pub async fn list_memories(&self, all: bool) -> Result<Vec<StoredMemory>, ChroniclerError> {
         let only = if all { "" } else { "WHERE superseded_by IS NULL " };
         let sql =
             format!("SELECT {MEMORY_COLUMNS} FROM memories {only}ORDER BY created_at DESC, id");
@@ -31,12 +31,12 @@ impl Memory {
     }
 
     /// Returns a memory by its id.
-    pub async fn memory(&self, id: &str) -> Result<Option<StoredMemory>, ChroniclerError> {
-        self.stores().memory(id).await
+    pub async fn find_memory(&self, id: &str) -> Result<Option<StoredMemory>, ChroniclerError> {
+        self.stores().find_memory(id).await
     }
 
     /// Returns the observations of a session, or of all, the latest first.
-    pub async fn observations(
+    pub async fn list_observations(
         &self,
         session: Option<&SessionId>,
         limit: u32,
@@ -54,7 +54,7 @@ impl Memory {
     }
 
     /// Returns the reflections of a session, or of all, the latest first.
-    pub async fn reflections(
+    pub async fn list_reflections(
         &self,
         session: Option<&SessionId>,
         limit: u32,
@@ -72,14 +72,17 @@ impl Memory {
     }
 }
 
-impl Stores {
-    pub(crate) async fn memory(&self, id: &str) -> Result<Option<StoredMemory>, ChroniclerError> {
+impl MemoryStores {
+    pub(crate) async fn find_memory(
+        &self,
+        id: &str,
+    ) -> Result<Option<StoredMemory>, ChroniclerError> {
         let sql = format!("SELECT {MEMORY_COLUMNS} FROM memories WHERE id = $1");
         let rows = self.database.query(Statement::new(sql).bind(id)).await?;
         Ok(rows.first().map(read_memory).transpose()?)
     }
 
-    pub(crate) async fn observation(
+    pub(crate) async fn find_observation(
         &self,
         id: &str,
     ) -> Result<Option<Observation>, ChroniclerError> {
@@ -89,7 +92,7 @@ impl Stores {
     }
 
     /// Returns the observations that are in no reflection, the oldest first.
-    pub(crate) async fn uncondensed(
+    pub(crate) async fn list_uncondensed(
         &self,
         session: &SessionId,
     ) -> Result<Vec<Observation>, ChroniclerError> {
@@ -102,7 +105,7 @@ impl Stores {
     }
 
     /// Returns the statements that write a memory and its index entry.
-    pub(crate) async fn insertion(
+    pub(crate) async fn build_memory_insertion(
         &self,
         memory: &StoredMemory,
     ) -> Result<Vec<Statement>, ChroniclerError> {
@@ -114,23 +117,24 @@ impl Stores {
             )
             .bind(memory.id.as_str())
             .bind(memory.kind.as_str())
-            .bind(without_nul(&memory.content))
-            .bind(without_nul(&memory.about))
+            .bind(replace_nul(&memory.content))
+            .bind(replace_nul(&memory.about))
             .bind(memory.origin.as_str())
             .bind(memory.at.as_microseconds())
             .bind(memory.created_at.as_microseconds())
             .bind(memory.session.as_ref().map(SessionId::as_str))
             .bind(memory.turn.map(|turn| turn.to_string()))
-            .bind(json(&memory.sources)?),
+            .bind(to_json(&memory.sources)?),
         ];
-        statements.extend(self.retrieval.prepare(&entry(memory)).await?.statements());
+        statements
+            .extend(self.retrieval.prepare(&build_index_entry(memory)).await?.into_statements());
         Ok(statements)
     }
 
     /// Returns the statements that let one memory supersede another: the old one stays but is not
     /// found any more.
-    pub(crate) fn supersession(&self, old: &str, new: &str) -> Vec<Statement> {
-        let mut statements = self.retrieval.removal(&memory_key(old));
+    pub(crate) fn build_supersession(&self, old: &str, new: &str) -> Vec<Statement> {
+        let mut statements = self.retrieval.build_removal(&memory_key(old));
         statements.push(
             Statement::new(
                 "UPDATE memories SET superseded_by = $2 WHERE id = $1 AND superseded_by IS NULL",
@@ -145,17 +149,17 @@ impl Stores {
 
 /// Returns the index key of a memory.
 pub(crate) fn memory_key(id: &str) -> EntryKey {
-    EntryKey::new(Space::Memories, MEMORY_COLLECTION, id)
+    EntryKey::new(EntrySpace::Memories, MEMORY_COLLECTION, id)
 }
 
 /// Returns the index key of an observation.
 pub(crate) fn observation_key(id: &str) -> EntryKey {
-    EntryKey::new(Space::Memories, OBSERVATION_COLLECTION, id)
+    EntryKey::new(EntrySpace::Memories, OBSERVATION_COLLECTION, id)
 }
 
-impl Stores {
+impl MemoryStores {
     /// Returns the statements that write an observation and its index entry.
-    pub(crate) async fn observation_insertion(
+    pub(crate) async fn build_observation_insertion(
         &self,
         observation: &Observation,
     ) -> Result<Vec<Statement>, ChroniclerError> {
@@ -172,12 +176,12 @@ impl Stores {
             passages: vec![passage],
         };
         let mut statements = vec![insert_observation(observation)?];
-        statements.extend(self.retrieval.prepare(&entry).await?.statements());
+        statements.extend(self.retrieval.prepare(&entry).await?.into_statements());
         Ok(statements)
     }
 }
 
-fn entry(memory: &StoredMemory) -> NewEntry {
+fn build_index_entry(memory: &StoredMemory) -> NewEntry {
     let passage = NewPassage {
         heading: String::new(),
         text: memory.content.clone(),
@@ -200,14 +204,14 @@ fn insert_observation(observation: &Observation) -> Result<Statement, StoreError
     )
     .bind(observation.id.as_str())
     .bind(observation.session.as_str())
-    .bind(without_nul(&observation.content))
+    .bind(replace_nul(&observation.content))
     .bind(observation.priority.as_str())
     .bind(observation.at.as_microseconds())
     .bind(observation.created_at.as_microseconds())
     .bind(observation.extractive)
-    .bind(position(observation.range.0))
-    .bind(position(observation.range.1))
-    .bind(json(&observation.sources)?))
+    .bind(position_to_sql(observation.range.0))
+    .bind(position_to_sql(observation.range.1))
+    .bind(to_json(&observation.sources)?))
 }
 
 pub(crate) fn insert_reflection(reflection: &Reflection) -> Result<Statement, StoreError> {
@@ -217,66 +221,66 @@ pub(crate) fn insert_reflection(reflection: &Reflection) -> Result<Statement, St
     )
     .bind(reflection.id.as_str())
     .bind(reflection.session.as_str())
-    .bind(without_nul(&reflection.content))
-    .bind(without_nul(&reflection.about))
-    .bind(position(reflection.generation))
+    .bind(replace_nul(&reflection.content))
+    .bind(replace_nul(&reflection.about))
+    .bind(position_to_sql(reflection.generation))
     .bind(reflection.extractive)
     .bind(reflection.created_at.as_microseconds())
-    .bind(json(&reflection.sources)?))
+    .bind(to_json(&reflection.sources)?))
 }
 
 /// Replaces NUL, which PostgreSQL does not accept in text.
-pub(crate) fn without_nul(text: &str) -> String {
+pub(crate) fn replace_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-pub(crate) fn position(seq: u64) -> i64 {
+pub(crate) fn position_to_sql(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
-pub(crate) fn json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
+pub(crate) fn to_json<T: serde::Serialize>(value: &T) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Query { reason: error.to_string() })
 }
 
 /// Returns the error for a value that this program cannot have written.
-pub(crate) fn corrupt(reason: impl std::fmt::Display) -> StoreError {
+pub(crate) fn corrupt_row_error(reason: impl std::fmt::Display) -> StoreError {
     StoreError::Corrupt {
         location: "the chronicler's tables".to_owned(),
         reason: reason.to_string(),
     }
 }
 
-fn list<T: serde::de::DeserializeOwned>(text: &str) -> Result<Vec<T>, StoreError> {
-    serde_json::from_str(text).map_err(corrupt)
+fn parse_json_list<T: serde::de::DeserializeOwned>(text: &str) -> Result<Vec<T>, StoreError> {
+    serde_json::from_str(text).map_err(corrupt_row_error)
 }
 
 fn read_memory(row: &Row) -> Result<StoredMemory, StoreError> {
     Ok(StoredMemory {
         id: row.text(0)?.to_owned(),
-        kind: row.text(1)?.parse().map_err(corrupt)?,
+        kind: row.text(1)?.parse().map_err(corrupt_row_error)?,
         content: row.text(2)?.to_owned(),
         about: row.text(3)?.to_owned(),
-        origin: row.text(4)?.parse().map_err(corrupt)?,
+        origin: row.text(4)?.parse().map_err(corrupt_row_error)?,
         superseded_by: row.optional_text(5)?.map(str::to_owned),
         at: Timestamp::from_microseconds(row.integer(6)?),
         created_at: Timestamp::from_microseconds(row.integer(7)?),
-        session: row.optional_text(8)?.map(str::parse).transpose().map_err(corrupt)?,
-        turn: row.optional_text(9)?.map(str::parse).transpose().map_err(corrupt)?,
-        sources: list(row.text(10)?)?,
+        session: row.optional_text(8)?.map(str::parse).transpose().map_err(corrupt_row_error)?,
+        turn: row.optional_text(9)?.map(str::parse).transpose().map_err(corrupt_row_error)?,
+        sources: parse_json_list(row.text(10)?)?,
     })
 }
 
 fn read_observation(row: &Row) -> Result<Observation, StoreError> {
     Ok(Observation {
         id: row.text(0)?.to_owned(),
-        session: row.text(1)?.parse().map_err(corrupt)?,
+        session: row.text(1)?.parse().map_err(corrupt_row_error)?,
         content: row.text(2)?.to_owned(),
-        priority: row.text(3)?.parse().map_err(corrupt)?,
+        priority: row.text(3)?.parse().map_err(corrupt_row_error)?,
         at: Timestamp::from_microseconds(row.integer(4)?),
         created_at: Timestamp::from_microseconds(row.integer(5)?),
         extractive: row.boolean(6)?,
         range: (row.unsigned(7)?, row.unsigned(8)?),
-        sources: list(row.text(9)?)?,
+        sources: parse_json_list(row.text(9)?)?,
         condensed_by: row.optional_text(10)?.map(str::to_owned),
     })
 }
@@ -284,12 +288,12 @@ fn read_observation(row: &Row) -> Result<Observation, StoreError> {
 fn read_reflection(row: &Row) -> Result<Reflection, StoreError> {
     Ok(Reflection {
         id: row.text(0)?.to_owned(),
-        session: row.text(1)?.parse().map_err(corrupt)?,
+        session: row.text(1)?.parse().map_err(corrupt_row_error)?,
         content: row.text(2)?.to_owned(),
         about: row.text(3)?.to_owned(),
         generation: row.unsigned(4)?,
         extractive: row.boolean(5)?,
         created_at: Timestamp::from_microseconds(row.integer(6)?),
-        sources: list(row.text(7)?)?,
+        sources: parse_json_list(row.text(7)?)?,
     })
 }

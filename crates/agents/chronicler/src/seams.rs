@@ -12,7 +12,7 @@ impl ContextSource for MemoryContext {
         Box::pin(async move {
             let ContextRequest { session, turn, agent, message } = request;
             // A turn works without memory too; `lango doctor` reports errors of the database.
-            self.choose(session, turn, agent, message).await.unwrap_or_else(|error| {
+            self.choose_blocks(session, turn, agent, message).await.unwrap_or_else(|error| {
                 tracing::warn!(%session, %error, "the turn has no memories");
                 Vec::new()
             })
@@ -24,7 +24,7 @@ impl TurnObserver for Chronicler {
     fn finished<'a>(&'a self, session: &'a SessionId, _: TurnId) -> ObserverFuture<'a> {
         Box::pin(async move {
             let never = CancellationToken::new();
-            let done = self.work(session, &never).await;
+            let done = self.work_on_session(session, &never).await;
             done.map(drop).map_err(|error| format!("memory: {error}"))
         })
     }

@@ -6,16 +6,16 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use lango_text::{coverage, words};
+use lango_text::{split_words, word_coverage};
 use regex::Regex;
 
 use crate::gate::{is_duplicate, is_negative};
-use crate::pattern::pattern;
-use crate::text::{distinctive, is_stop_word, significant_words};
+use crate::pattern::compile_pattern;
+use crate::text::{is_stop_word, rare_words, significant_words};
 
 /// The kind of claim about a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Relation {
+enum ClaimKind {
     Name,
     Home,
     Employer,
@@ -27,15 +27,15 @@ enum Relation {
 
 /// Represents a parsed statement.
 #[derive(Debug)]
-struct Claim {
-    relation: Relation,
+struct SubjectClaim {
+    relation: ClaimKind,
     subject: BTreeSet<String>,
     value: BTreeSet<String>,
 }
 
 macro_rules! patterns {
     ($($name:ident = $text:expr;)*) => {
-        $(static $name: LazyLock<Regex> = LazyLock::new(|| pattern($text));)*
+        $(static $name: LazyLock<Regex> = LazyLock::new(|| compile_pattern($text));)*
     };
 }
 
@@ -127,7 +127,7 @@ const SINGLE_VALUED_SUBJECTS: &[&str] = &[
 
 /// Returns a statement in the form that is compared: lower case, the user as "I", without opening
 /// words.
-fn canonical(text: &str) -> String {
+fn canonicalize(text: &str) -> String {
     let lower = text.to_lowercase().replace('’', "'");
     let first_person =
         |found: &regex::Captures<'_>| if found[0].ends_with("'s") { "my" } else { "i" };
@@ -135,7 +135,7 @@ fn canonical(text: &str) -> String {
     OPENING.replace(&addressed, "").into_owned()
 }
 
-fn groups(pattern: &LazyLock<Regex>, text: &str) -> Option<Vec<String>> {
+fn captured_groups(pattern: &LazyLock<Regex>, text: &str) -> Option<Vec<String>> {
     let captures = pattern.captures(text)?;
     Some(captures.iter().skip(1).flatten().map(|group| group.as_str().to_owned()).collect())
 }
@@ -143,11 +143,11 @@ fn groups(pattern: &LazyLock<Regex>, text: &str) -> Option<Vec<String>> {
 /// Splits a value from the topic after it: its time, reason or purpose.
 fn split_topic(value: &str) -> (String, String) {
     static TOPIC: LazyLock<Regex> = LazyLock::new(|| {
-        pattern(
+        compile_pattern(
             r"^(.*?)\b(?:for|when|in my|in our|in the|in all|as our|as my|as the|in|over|to|instead of|rather than)\b(.*)$",
         )
     });
-    match groups(&TOPIC, value) {
+    match captured_groups(&TOPIC, value) {
         Some(parts) if parts.len() == 2 && !parts[0].trim().is_empty() => {
             (parts[0].clone(), parts[1].clone())
         }
@@ -156,7 +156,7 @@ fn split_topic(value: &str) -> (String, String) {
 }
 
 /// Removes words of time and change, which are neither subject nor value.
-fn without_change(words: BTreeSet<String>) -> BTreeSet<String> {
+fn remove_change_words(words: BTreeSet<String>) -> BTreeSet<String> {
     const CHANGE: &[&str] = &[
         "new",
         "current",
@@ -174,56 +174,56 @@ fn without_change(words: BTreeSet<String>) -> BTreeSet<String> {
     words.into_iter().filter(|word| !CHANGE.contains(&word.as_str())).collect()
 }
 
-fn parse_claim(text: &str) -> Option<Claim> {
-    let line = canonical(text);
-    let only = |relation, value: &str| Claim {
+fn parse_claim(text: &str) -> Option<SubjectClaim> {
+    let line = canonicalize(text);
+    let only = |relation, value: &str| SubjectClaim {
         relation,
         subject: BTreeSet::new(),
-        value: without_change(significant_words(value)),
+        value: remove_change_words(significant_words(value)),
     };
-    if let Some(parts) = groups(&NAME, &line) {
-        return Some(only(Relation::Name, &parts[0]));
+    if let Some(parts) = captured_groups(&NAME, &line) {
+        return Some(only(ClaimKind::Name, &parts[0]));
     }
-    if let Some(parts) = groups(&NICKNAME, &line) {
-        return Some(Claim {
+    if let Some(parts) = captured_groups(&NICKNAME, &line) {
+        return Some(SubjectClaim {
             subject: ["nick".to_owned()].into(),
-            ..only(Relation::Name, &parts[0])
+            ..only(ClaimKind::Name, &parts[0])
         });
     }
-    if let Some(parts) = groups(&HOME, &line) {
-        return Some(only(Relation::Home, &parts[0]));
+    if let Some(parts) = captured_groups(&HOME, &line) {
+        return Some(only(ClaimKind::Home, &parts[0]));
     }
-    if let Some(parts) = groups(&EMPLOYER, &line) {
-        return Some(only(Relation::Employer, &parts[0]));
+    if let Some(parts) = captured_groups(&EMPLOYER, &line) {
+        return Some(only(ClaimKind::Employer, &parts[0]));
     }
-    if let Some(parts) = groups(&PREFERS, &line) {
+    if let Some(parts) = captured_groups(&PREFERS, &line) {
         let (value, topic) = split_topic(&parts[0]);
-        return Some(Claim {
+        return Some(SubjectClaim {
             subject: significant_words(&topic),
-            ..only(Relation::Prefers, &value)
+            ..only(ClaimKind::Prefers, &value)
         });
     }
     let with_subject = |relation, parts: &[String]| {
-        let (value, topic) = if relation == Relation::Uses {
+        let (value, topic) = if relation == ClaimKind::Uses {
             split_topic(&parts[1])
         } else {
             (parts[1].clone(), String::new())
         };
-        let mut subject = without_change(significant_words(&parts[0]));
+        let mut subject = remove_change_words(significant_words(&parts[0]));
         subject.extend(significant_words(&topic));
-        Claim { relation, subject, value: without_change(significant_words(&value)) }
+        SubjectClaim { relation, subject, value: remove_change_words(significant_words(&value)) }
     };
-    if let Some(parts) = groups(&CALLED, &line) {
-        return Some(with_subject(Relation::Called, &parts));
+    if let Some(parts) = captured_groups(&CALLED, &line) {
+        return Some(with_subject(ClaimKind::Called, &parts));
     }
-    let first_is = groups(&IS, &line);
-    let first_uses = groups(&USES, &line);
+    let first_is = captured_groups(&IS, &line);
+    let first_uses = captured_groups(&USES, &line);
     match (first_is, first_uses) {
         (Some(is), Some(uses)) if is[0].len() < uses[0].len() => {
-            Some(with_subject(Relation::Is, &is))
+            Some(with_subject(ClaimKind::Is, &is))
         }
-        (_, Some(uses)) => Some(with_subject(Relation::Uses, &uses)),
-        (Some(is), None) => Some(with_subject(Relation::Is, &is)),
+        (_, Some(uses)) => Some(with_subject(ClaimKind::Uses, &uses)),
+        (Some(is), None) => Some(with_subject(ClaimKind::Is, &is)),
         (None, None) => None,
     }
 }
@@ -234,7 +234,7 @@ pub(crate) fn supersedes(new: &str, old: &str, similarity: Option<f32>) -> bool 
     if is_duplicate(new, old, similarity) {
         return false;
     }
-    let line = canonical(new);
+    let line = canonicalize(new);
     let changing = CHANGING.is_match(&new.to_lowercase());
     if let (Some(later), Some(earlier)) = (parse_claim(new), parse_claim(old))
         && let Some(decided) = compare(&later, &earlier, new, old, changing, similarity)
@@ -250,13 +250,15 @@ pub(crate) fn supersedes(new: &str, old: &str, similarity: Option<f32>) -> bool 
     let (smaller, larger) =
         if later.len() < earlier.len() { (&later, &earlier) } else { (&earlier, &later) };
     let least = if similarity.is_some() { 0.6 } else { 0.75 };
-    changing && coverage(smaller, larger) >= least && similarity.is_none_or(|value| value >= 0.6)
+    changing
+        && word_coverage(smaller, larger) >= least
+        && similarity.is_none_or(|value| value >= 0.6)
 }
 
 /// Tells whether only the last word differs: "Answer in German", "answer in French".
 fn differ_at_the_end(new: &str, old: &str) -> bool {
     let ordered_words = |text: &str| -> Vec<String> {
-        words(&canonical(text)).filter(|word| !is_stop_word(word)).collect()
+        split_words(&canonicalize(text)).filter(|word| !is_stop_word(word)).collect()
     };
     let (later, earlier) = (ordered_words(new), ordered_words(old));
     later.len() >= 2
@@ -266,8 +268,8 @@ fn differ_at_the_end(new: &str, old: &str) -> bool {
 
 /// Compares two claims of the same kind. Returns none if they say nothing about each other.
 fn compare(
-    later: &Claim,
-    earlier: &Claim,
+    later: &SubjectClaim,
+    earlier: &SubjectClaim,
     new: &str,
     old: &str,
     changing: bool,
@@ -275,7 +277,7 @@ fn compare(
 ) -> Option<bool> {
     let family = |relation| match relation {
         // "Our CI moved to X" and "our CI is X" are about the same.
-        Relation::Is | Relation::Uses => Relation::Is,
+        ClaimKind::Is | ClaimKind::Uses => ClaimKind::Is,
         other => other,
     };
     if family(later.relation) != family(earlier.relation) {
@@ -285,12 +287,12 @@ fn compare(
         return None;
     }
     match later.relation {
-        Relation::Name | Relation::Employer | Relation::Called => {
+        ClaimKind::Name | ClaimKind::Employer | ClaimKind::Called => {
             (later.subject == earlier.subject).then_some(true)
         }
         // "I moved to Neovim" is no new home.
-        Relation::Home => Some(similarity.is_none_or(|value| value >= 0.12)),
-        Relation::Prefers => {
+        ClaimKind::Home => Some(similarity.is_none_or(|value| value >= 0.12)),
+        ClaimKind::Prefers => {
             if later.subject.is_empty() && earlier.subject.is_empty() {
                 return Some(changing && similarity.is_none_or(|value| value >= 0.5));
             }
@@ -300,7 +302,7 @@ fn compare(
             let same = !later.subject.is_empty() && later.subject == earlier.subject;
             (swapped || same).then_some(true)
         }
-        Relation::Is | Relation::Uses => {
+        ClaimKind::Is | ClaimKind::Uses => {
             if later.subject.is_empty() || later.subject != earlier.subject {
                 return None;
             }
@@ -310,10 +312,10 @@ fn compare(
             let single =
                 later.subject.iter().any(|word| SINGLE_VALUED_SUBJECTS.contains(&word.as_str()));
             let figures =
-                |text: &str| words(text).any(|word| word.chars().any(|c| c.is_ascii_digit()));
+                |text: &str| split_words(text).any(|word| word.chars().any(|c| c.is_ascii_digit()));
             let same_shape = (figures(new) && figures(old))
-                || (!distinctive(new).is_empty() && !distinctive(old).is_empty() && single);
-            let uses = later.relation == Relation::Uses;
+                || (!rare_words(new).is_empty() && !rare_words(old).is_empty() && single);
+            let uses = later.relation == ClaimKind::Uses;
             Some(changing || (!uses && (single || same_shape)))
         }
     }
@@ -322,7 +324,7 @@ fn compare(
 /// Handles "not X any more" and "instead of X": `old` is superseded if it makes the same kind of
 /// claim about X.
 fn replaces_by_name(line: &str, new: &str, old: &str) -> bool {
-    let Some(replaced) = groups(&REPLACED, line) else { return false };
+    let Some(replaced) = captured_groups(&REPLACED, line) else { return false };
     let (gone, before) = (significant_words(&replaced[0]), significant_words(old));
     if gone.is_empty() || !gone.is_subset(&before) || is_negative(old) {
         return false;

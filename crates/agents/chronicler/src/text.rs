@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use lango_text::words;
+use lango_text::split_words;
 
 /// Lists words that say nothing by themselves where memories are stated and asked for, beside those
 /// that never do.
@@ -20,15 +20,15 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
 
 /// Returns a text in the form that is compared: words only.
 pub(crate) fn normalise(text: &str) -> String {
-    words(text).collect::<Vec<String>>().join(" ")
+    split_words(text).collect::<Vec<String>>().join(" ")
 }
 
 /// The range of a sentence in its text, in bytes.
-pub(crate) type Span = (usize, usize);
+pub(crate) type SentenceSpan = (usize, usize);
 
 /// Returns the sentences of a text, trimmed: cut at line ends, and after `.`, `!`, `?` and `;` if
 /// space follows.
-pub(crate) fn sentences(text: &str) -> Vec<Span> {
+pub(crate) fn find_sentences(text: &str) -> Vec<SentenceSpan> {
     let mut spans = Vec::new();
     let mut start = 0;
     let mut characters = text.char_indices().peekable();
@@ -51,7 +51,7 @@ pub(crate) fn sentences(text: &str) -> Vec<Span> {
     spans
 }
 
-fn push_trimmed(text: &str, start: usize, end: usize, spans: &mut Vec<Span>) {
+fn push_trimmed(text: &str, start: usize, end: usize, spans: &mut Vec<SentenceSpan>) {
     let part = &text[start..end];
     let from = start + (part.len() - part.trim_start().len());
     let to = end - (part.len() - part.trim_end().len());
@@ -70,9 +70,9 @@ fn is_abbreviation(before: &str) -> bool {
 
 /// Returns the rare words of a text in lower case: words with a digit among other characters or
 /// with at least three digits, words in capitals, and names.
-pub(crate) fn distinctive(text: &str) -> BTreeSet<String> {
+pub(crate) fn rare_words(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    for (from, to) in sentences(text) {
+    for (from, to) in find_sentences(text) {
         let mut first = true;
         for word in text[from..to].split(|character: char| !character.is_alphanumeric()) {
             if word.is_empty() {
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     fn cut_up(text: &str) -> Vec<&str> {
-        sentences(text).into_iter().map(|(from, to)| &text[from..to]).collect()
+        find_sentences(text).into_iter().map(|(from, to)| &text[from..to]).collect()
     }
 
     #[test]
@@ -150,16 +150,16 @@ mod tests {
 
     #[test]
     fn distinctive_words_are_codes_and_names() {
-        let found = distinctive("The launch code word is PELICAN-7741");
+        let found = rare_words("The launch code word is PELICAN-7741");
         assert_eq!(found, ["7741", "pelican"].map(str::to_owned).into());
-        assert_eq!(distinctive("Tomorrow I meet Vreni in May at 3"), ["vreni".to_owned()].into());
-        assert!(distinctive("Tabs are fine").is_empty());
+        assert_eq!(rare_words("Tomorrow I meet Vreni in May at 3"), ["vreni".to_owned()].into());
+        assert!(rare_words("Tabs are fine").is_empty());
     }
 
     proptest! {
         #[test]
         fn spans_are_in_the_text_and_in_order(text in any::<String>()) {
-            let spans = sentences(&text);
+            let spans = find_sentences(&text);
             for (from, to) in &spans {
                 prop_assert!(!text[*from..*to].is_empty());
             }

@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 
 use lango_store::Redaction;
-use lango_text::{coverage, single_spaced, words};
+use lango_text::{split_words, to_single_spaced, word_coverage};
 use regex::RegexBuilder;
 use serde::{Deserialize, Serialize};
 
 use crate::record::StoredMemory;
-use crate::text::{Span, distinctive, sentences, significant_words};
+use crate::text::{SentenceSpan, find_sentences, rare_words, significant_words};
 
 /// Replaces forgotten text.
 pub(crate) const REPLACEMENT: &str = "[forgotten]";
@@ -19,7 +19,7 @@ const MIN_COVERAGE: f64 = 0.6;
 
 /// Describes the text to remove. It is stored in the database until it is removed from all tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Traces {
+pub(crate) struct TextTraces {
     /// The whole texts.
     phrases: Vec<String>,
     /// The significant words of each text.
@@ -30,7 +30,7 @@ pub(crate) struct Traces {
     spared: Vec<BTreeSet<String>>,
 }
 
-impl Traces {
+impl TextTraces {
     /// Returns the traces of texts to remove, while the memories of `others` stay.
     pub(crate) fn new(texts: &[String], others: &[StoredMemory]) -> Self {
         let sets: Vec<BTreeSet<String>> =
@@ -38,11 +38,11 @@ impl Traces {
         let all: BTreeSet<String> = sets.iter().flatten().cloned().collect();
         let other_words: BTreeSet<String> = others
             .iter()
-            .flat_map(|memory| words(&memory.content).collect::<Vec<String>>())
+            .flat_map(|memory| split_words(&memory.content).collect::<Vec<String>>())
             .collect();
         let distinctive = texts
             .iter()
-            .flat_map(|text| distinctive(text))
+            .flat_map(|text| rare_words(text))
             .filter(|word| !other_words.contains(word))
             .collect();
         let spared = others
@@ -58,38 +58,40 @@ impl Traces {
 
     /// Tells whether a text or one of its sentences is about the removed texts.
     pub(crate) fn is_about(&self, text: &str) -> bool {
-        self.phrase_spans(text).next().is_some()
-            || sentences(text).iter().any(|(from, to)| self.is_sentence_about(&text[*from..*to]))
+        self.find_phrase_spans(text).next().is_some()
+            || find_sentences(text)
+                .iter()
+                .any(|(from, to)| self.is_sentence_about(&text[*from..*to]))
     }
 
     fn is_sentence_about(&self, sentence: &str) -> bool {
         let words = significant_words(sentence);
-        if self.spared.iter().any(|other| coverage(other, &words) >= 1.0) {
+        if self.spared.iter().any(|other| word_coverage(other, &words) >= 1.0) {
             return false;
         }
-        self.telling.iter().any(|set| set.len() >= 2 && coverage(set, &words) >= MIN_COVERAGE)
+        self.telling.iter().any(|set| set.len() >= 2 && word_coverage(set, &words) >= MIN_COVERAGE)
     }
 
-    fn phrase_spans<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Span> + 'a {
-        self.phrases.iter().flat_map(move |phrase| matches(phrase, text))
+    fn find_phrase_spans<'a>(&'a self, text: &'a str) -> impl Iterator<Item = SentenceSpan> + 'a {
+        self.phrases.iter().flat_map(move |phrase| find_matches(phrase, text))
     }
 
-    fn spans(&self, text: &str) -> Vec<Span> {
-        let mut spans: Vec<Span> = self.phrase_spans(text).collect();
-        for (from, to) in sentences(text) {
+    fn find_spans(&self, text: &str) -> Vec<SentenceSpan> {
+        let mut spans: Vec<SentenceSpan> = self.find_phrase_spans(text).collect();
+        for (from, to) in find_sentences(text) {
             if self.is_sentence_about(&text[from..to]) {
                 spans.push((from, to));
             }
         }
         for word in &self.distinctive {
-            spans.extend(matches(word, text).into_iter().filter(|span| is_word(text, *span)));
+            spans.extend(find_matches(word, text).into_iter().filter(|span| is_word(text, *span)));
         }
         spans.sort_unstable();
         spans
     }
 }
 
-impl Redaction for Traces {
+impl Redaction for TextTraces {
     fn concerns(&self, raw: &str) -> bool {
         let lower = raw.to_lowercase();
         // The beginning of a stem is in every form of the word.
@@ -103,7 +105,7 @@ impl Redaction for Traces {
     }
 
     fn redact(&self, text: &str) -> Option<String> {
-        let spans = self.spans(text);
+        let spans = self.find_spans(text);
         let mut kept = String::with_capacity(text.len());
         let mut end = 0;
         for (from, to) in spans.iter().copied() {
@@ -131,7 +133,7 @@ fn escape_phrase(text: &str) -> String {
 }
 
 /// Returns where a phrase stands in a text, in any case and with any space between its words.
-fn matches(phrase: &str, text: &str) -> Vec<Span> {
+fn find_matches(phrase: &str, text: &str) -> Vec<SentenceSpan> {
     let pattern = escape_phrase(phrase);
     if pattern.is_empty() {
         return Vec::new();
@@ -140,13 +142,13 @@ fn matches(phrase: &str, text: &str) -> Vec<Span> {
         return pattern.find_iter(text).map(|found| (found.start(), found.end())).collect();
     }
     // The phrase is too long for a pattern. A text that has it goes as a whole.
-    let plain = |text: &str| single_spaced(text).to_lowercase();
+    let plain = |text: &str| to_single_spaced(text).to_lowercase();
     let is_there = plain(text).contains(&plain(phrase));
     is_there.then_some((0, text.len())).into_iter().collect()
 }
 
 /// Tells whether a span is a whole word. An underscore separates words, as in file names.
-fn is_word(text: &str, (from, to): Span) -> bool {
+fn is_word(text: &str, (from, to): SentenceSpan) -> bool {
     let inside = |character: char| character.is_alphanumeric();
     !text[..from].chars().next_back().is_some_and(inside)
         && !text[to..].chars().next().is_some_and(inside)
@@ -176,8 +178,8 @@ mod tests {
         }
     }
 
-    fn traces(text: &str) -> Traces {
-        Traces::new(&[text.to_owned()], &[])
+    fn traces(text: &str) -> TextTraces {
+        TextTraces::new(&[text.to_owned()], &[])
     }
 
     #[test]
@@ -202,7 +204,7 @@ mod tests {
     #[test]
     fn what_is_in_memories_that_stay_stays() {
         let others = [memory("My brother lives in Bern")];
-        let traces = Traces::new(&["I live in Bern".to_owned()], &others);
+        let traces = TextTraces::new(&["I live in Bern".to_owned()], &others);
         assert_eq!(traces.redact("My brother lives in Bern."), None);
         assert_eq!(traces.redact("We met in Bern"), None);
         assert_eq!(traces.redact("So I live in Bern now").as_deref(), Some("[forgotten]"));
@@ -214,8 +216,8 @@ mod tests {
         let phrase = "the key of the vault ".repeat(30_000);
         assert!(RegexBuilder::new(&escape_phrase(&phrase)).build().is_err());
         let text = format!("Note:\n{}", phrase.to_uppercase().replace(' ', "\n"));
-        assert_eq!(matches(&phrase, &text), [(0, text.len())]);
-        assert!(matches(&phrase, "the key of the vault").is_empty());
+        assert_eq!(find_matches(&phrase, &text), [(0, text.len())]);
+        assert!(find_matches(&phrase, "the key of the vault").is_empty());
     }
 
     proptest! {

@@ -10,7 +10,9 @@ use lango_store::Journal;
 use lango_tool::RegisteredTool;
 
 use crate::backfill::EmbeddingBackfill;
-use crate::documents::{Fetch, Ingest, Reader, RetrievePassages, document_tools};
+use crate::documents::{
+    DocumentReader, Ingester, PageFetcher, RetrievePassages, build_document_tools,
+};
 use crate::graph::tools::{AddRelation, FollowRelations, QueryRelations};
 use crate::inquiries::InquirySettings;
 use crate::inquiries::tools::{AnswerInquiry, DismissInquiry, PendingInquiries};
@@ -18,7 +20,7 @@ use crate::knowledge::tools::{SaveKnowledge, SearchKnowledge};
 use crate::learnings::tools::{SaveLearning, SearchLearnings};
 use crate::skills::SkillSources;
 use crate::skills::tools::{CreateSkill, ListSkills};
-use crate::web::{SearchWeb, WebSearch};
+use crate::web::{SearchWeb, WebSearchClient};
 use crate::{
     Holdings, InquiryContext, KnowledgeContext, LibrarianAdvisor, LibrarianError, LibrarianObserver,
 };
@@ -39,7 +41,7 @@ pub struct LibrarianSettings {
     /// The settings for documents; none if they are switched off.
     pub documents: Option<DocumentSettings>,
     /// A server that searches the web.
-    pub web: Option<WebSearch>,
+    pub web: Option<WebSearchClient>,
     /// The skills, if a directory for drafts is configured.
     pub skills: Option<SkillSources>,
 }
@@ -57,9 +59,9 @@ pub struct KnowledgeSettings {
 #[derive(Debug, Clone)]
 pub struct DocumentSettings {
     /// Reads files.
-    pub reader: Reader,
+    pub reader: DocumentReader,
     /// Fetches pages.
-    pub fetch: Fetch,
+    pub fetch: PageFetcher,
     /// The directory that the tools read files in, and nowhere else.
     pub workspace: PathBuf,
 }
@@ -76,7 +78,7 @@ pub struct LibrarianResources {
 pub struct LibrarianAgent {
     settings: LibrarianSettings,
     holdings: Holdings,
-    ingest: Option<(Ingest, PathBuf)>,
+    ingest: Option<(Ingester, PathBuf)>,
     journal: Journal,
 }
 
@@ -95,7 +97,7 @@ impl LibrarianAgent {
                 what: format!("the workspace {} cannot be read", workspace.display()),
                 reason: error.to_string(),
             };
-            let ingest = Ingest::new(retrieval.clone(), reader, Some(fetch)).within(&workspace);
+            let ingest = Ingester::new(retrieval.clone(), reader, Some(fetch)).within(&workspace);
             Ok::<_, LibrarianError>((ingest.map_err(unreadable)?, workspace))
         });
         let ingest = ingest.transpose()?;
@@ -146,7 +148,7 @@ impl LibrarianAgent {
             tools.push(RegisteredTool::new(DismissInquiry(holdings())));
         }
         if let Some((ingest, workspace)) = &self.ingest {
-            tools.extend(document_tools(ingest, workspace.clone()));
+            tools.extend(build_document_tools(ingest, workspace.clone()));
             if self.holdings.retrieval().embedder().is_some() {
                 let (holdings, graph) = (holdings(), settings.graph);
                 tools.push(RegisteredTool::new(RetrievePassages { holdings, graph }));

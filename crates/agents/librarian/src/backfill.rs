@@ -31,7 +31,7 @@ impl TurnObserver for EmbeddingBackfill {
             if self.complete.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            if self.retrieval.missing_vectors().await.map_err(to_text)? == 0 {
+            if self.retrieval.count_missing_vectors().await.map_err(to_text)? == 0 {
                 self.complete.store(true, Ordering::Relaxed);
                 return Ok(());
             }

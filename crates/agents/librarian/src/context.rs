@@ -1,9 +1,9 @@
 //! Adds stored knowledge to a prompt.
 
 use lango_model::{ContextBlock, estimate_tokens};
-use lango_retrieval::{Search, Space};
+use lango_retrieval::{EntrySpace, SearchQuery};
 use lango_runtime::{ContextFuture, ContextRequest, ContextSource};
-use lango_text::{single_spaced, visible, visible_short};
+use lango_text::{make_visible, make_visible_short, to_single_spaced};
 
 use crate::{Holdings, LibrarianError};
 
@@ -30,12 +30,12 @@ impl KnowledgeContext {
     async fn block(&self, message: &str) -> Result<Option<ContextBlock>, LibrarianError> {
         let (retrieval, knowledge) = (self.holdings.retrieval(), self.holdings.knowledge());
         // An empty store must not cost a search.
-        if self.tokens == 0 || retrieval.is_empty(Space::Knowledge).await? {
+        if self.tokens == 0 || retrieval.is_empty(EntrySpace::Knowledge).await? {
             return Ok(None);
         }
-        let search = Search {
+        let search = SearchQuery {
             min_similarity: MIN_SIMILARITY,
-            ..Search::new(Space::Knowledge, message, MAX_CANDIDATE_COUNT)
+            ..SearchQuery::new(EntrySpace::Knowledge, message, MAX_CANDIDATE_COUNT)
         };
         let found = retrieval.search(&search).await?;
         let by_meaning = retrieval.embedder().is_some() && found.words_only.is_none();
@@ -53,11 +53,11 @@ impl KnowledgeContext {
             let by = known.provenance.source.as_deref().unwrap_or(&known.provenance.by);
             let line = format!(
                 "- {} ({}, version {}, {day}, from {}): {}",
-                visible_short(&known.key),
+                make_visible_short(&known.key),
                 known.category.as_str(),
                 known.version,
-                visible_short(by),
-                visible(&single_spaced(&hit.text))
+                make_visible_short(by),
+                make_visible(&to_single_spaced(&hit.text))
             );
             let cost = estimate_tokens(&line);
             if spent + cost > self.tokens {

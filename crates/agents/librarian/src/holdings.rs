@@ -14,10 +14,10 @@ use crate::learnings::Learnings;
 /// Holds the librarian's stores. Clones share them.
 #[derive(Clone)]
 pub struct Holdings {
-    stores: Arc<Stores>,
+    stores: Arc<OpenStores>,
 }
 
-struct Stores {
+struct OpenStores {
     graph: Graph,
     knowledge: Knowledge,
     learnings: Learnings,
@@ -33,7 +33,7 @@ impl Holdings {
         inquiries: InquirySettings,
     ) -> Result<Self, StoreError> {
         let knowledge = Knowledge::open(retrieval.clone()).await?;
-        let stores = Stores {
+        let stores = OpenStores {
             graph: Graph::open(retrieval.database().clone()).await?,
             learnings: Learnings::open(retrieval.clone()).await?,
             inquiries: Inquiries::open(knowledge.clone(), inquiries).await?,

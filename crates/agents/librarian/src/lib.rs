@@ -29,4 +29,4 @@ pub use error::LibrarianError;
 pub use holdings::Holdings;
 pub use provenance::Provenance;
 pub use seams::{InquiryContext, LibrarianAdvisor, LibrarianObserver};
-pub use web::{WebHit, WebSearch, WebSearchError};
+pub use web::{WebHit, WebSearchClient, WebSearchError};

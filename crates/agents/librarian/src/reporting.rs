@@ -2,7 +2,7 @@
 //! next to the tools.
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, one_line, plural};
+use lango_text::{code_span, plural, to_one_line};
 
 /// Limits a name, a key or a source within a sentence, in characters.
 pub(crate) const MAX_NAME_CHARACTERS: usize = 200;
@@ -13,12 +13,16 @@ pub(crate) const MAX_ENTRY_CHARACTERS: usize = 600;
 
 /// Says what a call does: "Searching the web for `tomatoes`". Returns none if the argument is
 /// blank.
-pub(crate) fn activity(doing: &str, argument: &str) -> Option<String> {
+pub(crate) fn describe_activity(doing: &str, argument: &str) -> Option<String> {
     (!argument.trim().is_empty()).then(|| format!("{doing} {}", code_span(argument)))
 }
 
 /// Reports the entries that a search found, one line each.
-pub(crate) fn found_entries(query: &str, lines: &[String], note: Option<&str>) -> CallReport {
+pub(crate) fn report_found_entries(
+    query: &str,
+    lines: &[String],
+    note: Option<&str>,
+) -> CallReport {
     let query = code_span(query);
     if lines.is_empty() {
         return CallReport::new(format!("Nothing was found for {query}."));
@@ -32,7 +36,7 @@ pub(crate) fn found_entries(query: &str, lines: &[String], note: Option<&str>) -
 /// Adds a remark in parentheses, where there is one.
 pub(crate) fn with_remark(report: CallReport, remark: Option<&str>) -> CallReport {
     match remark {
-        Some(remark) => report.note(format!("({})", one_line(remark, MAX_REMARK_CHARACTERS))),
+        Some(remark) => report.note(format!("({})", to_one_line(remark, MAX_REMARK_CHARACTERS))),
         None => report,
     }
 }

@@ -27,7 +27,7 @@ impl LibrarianObserver {
     }
 
     async fn learn_from(&self, session: &SessionId, turn: TurnId) -> Result<(), LibrarianError> {
-        let events = self.journal.turn_events(session, turn).await?;
+        let events = self.journal.read_turn_events(session, turn).await?;
         let learnings = self.holdings.learnings();
         learnings.learn(session, turn, &observe(&events)).await?;
         let inquiries = self.holdings.inquiries();

@@ -44,7 +44,7 @@ pub(crate) fn check_line(
 }
 
 /// Cuts a text into passages, between lines or words where possible.
-pub(crate) fn passages(text: &str) -> Vec<NewPassage> {
+pub(crate) fn cut_into_passages(text: &str) -> Vec<NewPassage> {
     let mut pieces = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
@@ -80,7 +80,7 @@ pub(crate) fn significant_words(text: &str) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use lango_text::{coverage, jaccard_similarity};
+    use lango_text::{jaccard_similarity, word_coverage};
 
     use super::*;
 
@@ -95,7 +95,7 @@ mod tests {
             "short".to_owned(),
             String::new(),
         ] {
-            let passages = passages(&text);
+            let passages = cut_into_passages(&text);
             assert!(
                 passages
                     .iter()
@@ -115,7 +115,8 @@ mod tests {
         assert!(jaccard_similarity(&of("deploying the servers"), &of("deploy a server")) > 0.99);
         assert!(jaccard_similarity(&of("the moon"), &of("a server")) < 0.01);
         assert!(
-            coverage(&of("staging database"), &of("the staging database is PostgreSQL")) > 0.99
+            word_coverage(&of("staging database"), &of("the staging database is PostgreSQL"))
+                > 0.99
         );
         assert!(jaccard_similarity(&of(""), &of("")) < 0.01);
     }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use lango_egress::BlockedRequest;
-use lango_text::visible_short;
+use lango_text::make_visible_short;
 use serde::Serialize;
 
-use crate::browser::{Browser, Download, DownloadState, Note};
+use crate::browser::{Browser, Download, DownloadState, PageNote};
 use crate::error::NavigatorError;
 use crate::page::display_address;
 use crate::storage;
@@ -27,56 +27,56 @@ pub(crate) struct Incidents {
 
 impl Incidents {
     /// Takes what happened in a browser since the last call.
-    pub(crate) async fn take(browser: &Browser) -> Result<Self, NavigatorError> {
+    pub(crate) async fn take_from(browser: &Browser) -> Result<Self, NavigatorError> {
         let mut incidents = Self::default();
         for note in browser.take_notes() {
-            incidents.add(note);
+            incidents.add_note(note);
         }
-        incidents.blocked(&browser.take_blocked());
-        let running = |state: &crate::browser::State| {
+        incidents.add_blocked(&browser.take_blocked());
+        let running = |state: &crate::browser::BrowserState| {
             state.downloads.values().all(|download| download.state != DownloadState::Running)
         };
-        if !browser.read_state(running) && !browser.wait(DOWNLOAD_TIMEOUT, running).await {
+        if !browser.read_state(running) && !browser.wait_until(DOWNLOAD_TIMEOUT, running).await {
             incidents.lines.push("A download is still running.".to_owned());
         }
         for (id, download) in browser.take_downloads() {
-            incidents.download(browser, &id, &download)?;
+            incidents.add_download(browser, &id, &download)?;
         }
         Ok(incidents)
     }
 
-    fn add(&mut self, note: Note) {
+    fn add_note(&mut self, note: PageNote) {
         match note {
-            Note::NewTab => self.lines.push("A new tab opened; it is the page now.".to_owned()),
-            Note::TooManyTabs => {
+            PageNote::NewTab => self.lines.push("A new tab opened; it is the page now.".to_owned()),
+            PageNote::TooManyTabs => {
                 self.lines.push("The page opened too many tabs; one was closed.".to_owned());
             }
-            Note::TabClosed => {
+            PageNote::TabClosed => {
                 self.lines.push("The tab closed; the one before it is the page now.".to_owned());
             }
-            Note::Dialog { kind, message, accepted } => {
-                let kind = visible_short(&kind);
+            PageNote::Dialog { kind, message, accepted } => {
+                let kind = make_visible_short(&kind);
                 let answer = if accepted { "accepted" } else { "dismissed" };
                 self.lines.push(format!("A dialog ({kind}) came up and was {answer}."));
                 self.quoted.push(format!("dialog: {message}"));
             }
-            Note::FileChooser => self
+            PageNote::FileChooser => self
                 .lines
                 .push("The page asked for a file; files are not given to pages.".to_owned()),
-            Note::Scheme { url } => {
+            PageNote::Scheme { url } => {
                 let url = display_address(&url);
                 self.lines.push(format!("Blocked: {url} (only http and https pages are shown)"));
             }
         }
     }
 
-    fn blocked(&mut self, blocked: &[BlockedRequest]) {
+    fn add_blocked(&mut self, blocked: &[BlockedRequest]) {
         let mut named: Vec<String> = Vec::new();
         for one in blocked {
             let target = if one.target.contains("://") {
                 display_address(&one.target)
             } else {
-                visible_short(&one.target)
+                make_visible_short(&one.target)
             };
             let line = format!("Blocked: {target} ({})", one.reason);
             if !named.contains(&line) {
@@ -91,7 +91,7 @@ impl Incidents {
         }
     }
 
-    fn download(
+    fn add_download(
         &mut self,
         browser: &Browser,
         id: &str,
@@ -102,7 +102,7 @@ impl Incidents {
             DownloadState::Running => return Ok(()),
             DownloadState::Completed => {
                 let (path, bytes) =
-                    storage::keep_download(browser.downloads(), id, &download.name)?;
+                    storage::store_download(browser.downloads(), id, &download.name)?;
                 format!("Downloaded {from}: {} ({bytes} bytes)", path.display())
             }
             DownloadState::Cancelled => format!("The download of {from} was broken off."),

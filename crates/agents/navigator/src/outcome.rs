@@ -6,13 +6,13 @@ mod sentence;
 mod tests;
 
 use lango_protocol::CallReport;
-use lango_text::visible_short;
+use lango_text::make_visible_short;
 use serde::Serialize;
 
-use crate::browser::Arrival;
+use crate::browser::LoadProgress;
 use crate::error::NavigatorError;
 use crate::incidents::Incidents;
-use crate::page::{Outline, OutlinePart, PageText, display_address, status};
+use crate::page::{Outline, OutlinePart, PageText, display_address, read_status};
 use crate::sessions::BrowserLease;
 
 /// Limits how many lines of an outline come with a page. The rest is read on demand.
@@ -28,7 +28,7 @@ pub(crate) struct PageView {
     /// The type of a document that is not a web page.
     content_type: Option<String>,
     /// The part of the page that is loaded.
-    load: Load,
+    load: LoadState,
     incidents: Incidents,
     outline: OutlinePart,
 }
@@ -36,7 +36,7 @@ pub(crate) struct PageView {
 /// Tells how much of a page is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Load {
+enum LoadState {
     Complete,
     /// Parts of it are still loading.
     Partial,
@@ -46,26 +46,30 @@ enum Load {
 
 impl PageView {
     /// Reads the current page.
-    pub(crate) async fn of(lease: &BrowserLease, arrival: Arrival) -> Result<Self, NavigatorError> {
+    pub(crate) async fn read_current(
+        lease: &BrowserLease,
+        arrival: LoadProgress,
+    ) -> Result<Self, NavigatorError> {
         let browser = lease.browser()?;
-        let incidents = Incidents::take(browser).await?;
+        let incidents = Incidents::take_from(browser).await?;
         let tab = browser.tab()?;
         let load = match arrival {
-            Arrival::Waiting => Load::TimedOut(browser.timeout().as_secs()),
-            Arrival::Loading => Load::Partial,
-            Arrival::Loaded | Arrival::Download => Load::Complete,
+            LoadProgress::Waiting => LoadState::TimedOut(browser.timeout().as_secs()),
+            LoadProgress::Loading => LoadState::Partial,
+            LoadProgress::Loaded | LoadProgress::Download => LoadState::Complete,
         };
         let (mut title, mut answer, mut content_type) = (tab.title, None, None);
-        if let Some(main) = browser.frames().await?.first()
-            && let Ok(document) = status(browser, main).await
+        if let Some(main) = browser.list_frames().await?.first()
+            && let Ok(document) = read_status(browser, main).await
         {
             title = document.title;
             answer = (document.status != 0).then_some(document.status);
             content_type = Some(document.content_type).filter(|kind| kind != "text/html");
         }
         let references = lease.navigator().references();
-        let outline = Outline::of(browser, references, lease.id(), lease.generation()).await?;
-        let outline = outline.part(0, MAX_OUTLINE_COUNT);
+        let outline =
+            Outline::read_current(browser, references, lease.id(), lease.generation()).await?;
+        let outline = outline.cut_part(0, MAX_OUTLINE_COUNT);
         Ok(Self { url: tab.url, title, status: answer, content_type, load, incidents, outline })
     }
 
@@ -76,7 +80,7 @@ impl PageView {
             text.push_str(&format!(", status {status}"));
         }
         if let Some(kind) = &self.content_type {
-            text.push_str(&format!(", {}", visible_short(kind)));
+            text.push_str(&format!(", {}", make_visible_short(kind)));
         }
         text.push('\n');
         for line in &self.incidents.lines {
@@ -84,20 +88,20 @@ impl PageView {
             text.push('\n');
         }
         match self.load {
-            Load::Complete => {}
-            Load::Partial => text.push_str("Parts of the page are still loading.\n"),
-            Load::TimedOut(seconds) => text.push_str(&format!(
+            LoadState::Complete => {}
+            LoadState::Partial => text.push_str("Parts of the page are still loading.\n"),
+            LoadState::TimedOut(seconds) => text.push_str(&format!(
                 "The page was not complete after {seconds} s. What is there so far follows; \
                  browser_wait waits for more.\n"
             )),
         }
-        let mut quoted = PageText::of(&self.url);
+        let mut quoted = PageText::from_url(&self.url);
         quoted.push(&format!("title: {}", self.title));
         for line in &self.incidents.quoted {
             quoted.push(line);
         }
         quoted.push(&self.outline.text);
-        text.push_str(&quoted.marked());
+        text.push_str(&quoted.render_marked());
         let more = self.outline.more;
         if more > 0 {
             text.push_str(&format!(
@@ -154,21 +158,21 @@ pub(crate) enum Remainder {
 
 impl Remainder {
     /// Says that so much more can be read from an offset.
-    pub(crate) fn of(number: u64, unit: &'static str, offset: u64) -> Self {
+    pub(crate) fn from_offset(number: u64, unit: &'static str, offset: u64) -> Self {
         if number == 0 { Self::End } else { Self::More { number, unit, offset } }
     }
 }
 
 impl PageExcerpt {
     /// Combines text of the current page with what happened meanwhile.
-    pub(crate) async fn of(
+    pub(crate) async fn from_body(
         lease: &BrowserLease,
         body: &str,
         rest: Remainder,
     ) -> Result<Self, NavigatorError> {
         let browser = lease.browser()?;
-        let incidents = Incidents::take(browser).await?;
-        let mut text = PageText::of(&browser.tab()?.url);
+        let incidents = Incidents::take_from(browser).await?;
+        let mut text = PageText::from_url(&browser.tab()?.url);
         for line in &incidents.quoted {
             text.push(line);
         }
@@ -182,7 +186,7 @@ impl PageExcerpt {
         if !text.is_empty() {
             text.push('\n');
         }
-        text.push_str(&self.text.marked());
+        text.push_str(&self.text.render_marked());
         match &self.rest {
             Remainder::End => {}
             Remainder::Nothing => {
@@ -207,13 +211,13 @@ pub(crate) struct IncidentReport {
 
 impl IncidentReport {
     /// Takes what happened on the current page.
-    pub(crate) async fn of(lease: &BrowserLease) -> Result<Self, NavigatorError> {
+    pub(crate) async fn take_from(lease: &BrowserLease) -> Result<Self, NavigatorError> {
         let browser = lease.browser()?;
-        let Incidents { lines, quoted: words } = Incidents::take(browser).await?;
+        let Incidents { lines, quoted: words } = Incidents::take_from(browser).await?;
         if words.is_empty() {
             return Ok(Self { lines, quoted: None });
         }
-        let mut quoted = PageText::of(&browser.tab()?.url);
+        let mut quoted = PageText::from_url(&browser.tab()?.url);
         for line in &words {
             quoted.push(line);
         }
@@ -229,7 +233,7 @@ impl IncidentReport {
         }
         if let Some(quoted) = &self.quoted {
             text.push('\n');
-            text.push_str(&quoted.marked());
+            text.push_str(&quoted.render_marked());
         }
         text
     }

@@ -14,17 +14,17 @@ use tokio::time::Instant;
 use crate::NavigatorSettings;
 use crate::browser::Browser;
 use crate::error::NavigatorError;
-use crate::page::References;
+use crate::page::ElementReferences;
 
 /// Holds the browsers of all sessions. It is cheap to clone; they end when the last clone is gone.
 #[derive(Clone)]
 pub struct Navigator {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSessions>,
 }
 
-struct Shared {
+struct SharedSessions {
     settings: NavigatorSettings,
-    references: References,
+    references: ElementReferences,
     // Locked for one lookup, never while a browser works.
     sessions: Mutex<HashMap<SessionId, Arc<Session>>>,
 }
@@ -58,26 +58,28 @@ pub(crate) struct BrowserLease {
 
 impl Navigator {
     pub(crate) fn new(settings: NavigatorSettings) -> Self {
-        let references = References::default();
-        Self { shared: Arc::new(Shared { settings, references, sessions: Mutex::default() }) }
+        let references = ElementReferences::default();
+        Self {
+            shared: Arc::new(SharedSessions { settings, references, sessions: Mutex::default() }),
+        }
     }
 
     pub(crate) fn settings(&self) -> &NavigatorSettings {
         &self.shared.settings
     }
 
-    pub(crate) fn references(&self) -> &References {
+    pub(crate) fn references(&self) -> &ElementReferences {
         &self.shared.references
     }
 
     /// Runs one call of a session, unless the turn is stopped.
-    pub(crate) async fn run<T, F: Future<Output = Result<T, NavigatorError>>>(
+    pub(crate) async fn run_call<T, F: Future<Output = Result<T, NavigatorError>>>(
         &self,
         context: &ToolContext,
         call: impl FnOnce(BrowserLease) -> F,
     ) -> Result<T, ToolError> {
         let work = async {
-            let lease = self.lease(&context.session).await;
+            let lease = self.lease_browser(&context.session).await;
             call(lease).await
         };
         let result = tokio::select! {
@@ -88,7 +90,7 @@ impl Navigator {
         Ok(result?)
     }
 
-    async fn lease(&self, id: &SessionId) -> BrowserLease {
+    async fn lease_browser(&self, id: &SessionId) -> BrowserLease {
         let session = {
             let mut sessions = self.shared.sessions.lock();
             Arc::clone(sessions.entry(id.clone()).or_insert_with(|| Arc::new(Session::new(id))))
@@ -97,7 +99,7 @@ impl Navigator {
         let mut has_ended = false;
         if let Some(gone) = slot.browser.take_if(|browser| browser.is_gone()) {
             gone.close().await;
-            self.shared.references.forget(id);
+            self.shared.references.forget_session(id);
             has_ended = true;
         }
         BrowserLease { navigator: self.clone(), session, slot, has_ended }
@@ -105,19 +107,19 @@ impl Navigator {
 
     /// Closes all browsers, and waits until they are gone.
     pub async fn close(&self) {
-        for session in self.all() {
+        for session in self.list_sessions() {
             let mut slot = session.slot.lock().await;
             if let Some(browser) = slot.browser.take() {
                 browser.close().await;
             }
-            self.shared.references.forget(&session.id);
+            self.shared.references.forget_session(&session.id);
         }
     }
 
     /// Returns the process groups of the browsers that run.
-    pub async fn process_groups(&self) -> Vec<u32> {
+    pub async fn list_process_groups(&self) -> Vec<u32> {
         let mut groups = Vec::new();
-        for session in self.all() {
+        for session in self.list_sessions() {
             let slot = session.slot.lock().await;
             groups.extend(slot.browser.as_ref().and_then(Browser::process_group));
         }
@@ -125,15 +127,15 @@ impl Navigator {
     }
 
     /// Returns the number of tabs of all browsers.
-    pub async fn tabs(&self) -> usize {
+    pub async fn count_tabs(&self) -> usize {
         let mut tabs = 0;
-        for session in self.all() {
-            tabs += session.slot.lock().await.browser.as_ref().map_or(0, Browser::tabs);
+        for session in self.list_sessions() {
+            tabs += session.slot.lock().await.browser.as_ref().map_or(0, Browser::count_tabs);
         }
         tabs
     }
 
-    fn all(&self) -> Vec<Arc<Session>> {
+    fn list_sessions(&self) -> Vec<Arc<Session>> {
         let sessions = self.shared.sessions.lock();
         sessions.values().cloned().collect()
     }
@@ -142,7 +144,7 @@ impl Navigator {
     async fn ensure_capacity(&self, own: &SessionId) -> Result<(), NavigatorError> {
         let mut idle = Vec::new();
         let mut running = 0;
-        for session in self.all() {
+        for session in self.list_sessions() {
             if session.id == *own {
                 continue;
             }
@@ -235,7 +237,7 @@ impl BrowserLease {
     pub(crate) async fn close(&mut self) -> bool {
         let Some(browser) = self.slot.browser.take() else { return false };
         browser.close().await;
-        self.navigator.references().forget(self.id());
+        self.navigator.references().forget_session(self.id());
         true
     }
 }

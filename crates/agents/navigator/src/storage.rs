@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lango_text::truncate;
 
-use crate::browser::private_directory;
+use crate::browser::create_private_directory;
 use crate::error::NavigatorError;
 
 /// Limits how many bytes a file name has.
@@ -12,7 +12,7 @@ const MAX_NAME_BYTES: usize = 120;
 
 /// Turns a name from a server into one that is safe in a directory: no path, nothing hidden,
 /// nothing that a shell or a terminal would interpret.
-pub(crate) fn safe_name(given: &str) -> String {
+pub(crate) fn make_safe_name(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last
         .chars()
@@ -36,7 +36,7 @@ pub(crate) fn safe_name(given: &str) -> String {
 }
 
 /// Gives a finished download its name. The browser has stored it under an id.
-pub(crate) fn keep_download(
+pub(crate) fn store_download(
     directory: &Path,
     id: &str,
     given: &str,
@@ -45,8 +45,8 @@ pub(crate) fn keep_download(
         NavigatorError::Failed(format!("the download cannot be kept: {error}"))
     };
     // The id is the browser's own; a page cannot choose it. Still, it must be a plain name.
-    let stored = directory.join(safe_name(id));
-    let name = safe_name(given);
+    let stored = directory.join(make_safe_name(id));
+    let name = make_safe_name(given);
     let (stem, end) = match name.rsplit_once('.') {
         Some((stem, end)) => (stem.to_owned(), format!(".{end}")),
         None => (name.clone(), String::new()),
@@ -69,10 +69,10 @@ pub(crate) fn keep_download(
 }
 
 /// Stores a screenshot.
-pub(crate) fn keep_screenshot(directory: &Path, png: &[u8]) -> Result<PathBuf, NavigatorError> {
+pub(crate) fn store_screenshot(directory: &Path, png: &[u8]) -> Result<PathBuf, NavigatorError> {
     use std::io::Write as _;
     use std::os::unix::fs::OpenOptionsExt as _;
-    private_directory(directory)?;
+    create_private_directory(directory)?;
     let path = directory.join(format!("{}.png", uuid::Uuid::now_v7()));
     let mut options = std::fs::OpenOptions::new();
     let written = options
@@ -109,9 +109,9 @@ mod tests {
             ("a\0b\n.txt", "a_b_.txt"),
             ("$(touch x)", "__touch_x_"),
         ] {
-            assert_eq!(safe_name(given), safe, "{given:?}");
+            assert_eq!(make_safe_name(given), safe, "{given:?}");
         }
-        let long = safe_name(&format!("{}.tar", "ä".repeat(500)));
+        let long = make_safe_name(&format!("{}.tar", "ä".repeat(500)));
         assert!(
             long.len() <= MAX_NAME_BYTES && long.rsplit_once('.').unwrap().1 == "tar",
             "{long}"
@@ -127,7 +127,7 @@ mod tests {
         std::os::unix::fs::symlink(&target, at("a.txt")).unwrap();
         std::fs::write(at("a-2.txt"), "old").unwrap();
         std::fs::write(at("id1"), "new").unwrap();
-        let (path, bytes) = keep_download(directory.path(), "id1", "../a.txt").unwrap();
+        let (path, bytes) = store_download(directory.path(), "id1", "../a.txt").unwrap();
         assert_eq!((path, bytes), (at("a-3.txt"), 3));
         assert!(!target.exists() && !at("id1").exists());
         assert_eq!(std::fs::read_to_string(at("a-2.txt")).unwrap(), "old");

@@ -7,7 +7,7 @@ use crate::workspace::Workspace;
 
 /// Inspects a path in the workspace: on the current thread if that takes no longer than waking up
 /// another one, otherwise on a thread that may block.
-pub(crate) async fn inspect<T: Send + 'static>(
+pub(crate) async fn inspect_path<T: Send + 'static>(
     context: &ToolContext,
     workspace: &Workspace,
     path: &str,
@@ -16,7 +16,7 @@ pub(crate) async fn inspect<T: Send + 'static>(
     if !context.cancel.is_cancelled() && workspace.is_quick_to_read(path) {
         return work(&context.cancel);
     }
-    blocking(context, work).await
+    run_blocking(context, work).await
 }
 
 /// Runs `work` on a thread that may block.
@@ -24,7 +24,7 @@ pub(crate) async fn inspect<T: Send + 'static>(
 /// The token fires when the turn is cancelled and when the caller's future is dropped; work that
 /// can take long checks it. Work that writes does not: a write that began is finished, so that the
 /// report matches what happened.
-pub(crate) async fn blocking<T: Send + 'static>(
+pub(crate) async fn run_blocking<T: Send + 'static>(
     context: &ToolContext,
     work: impl FnOnce(&CancellationToken) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {

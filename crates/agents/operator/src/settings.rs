@@ -1,6 +1,6 @@
 //! Limits how much the operator's tools may read, return and run.
 
-use lango_sandbox::{Policy, Sandbox};
+use lango_sandbox::{Sandbox, SandboxPolicy};
 
 use crate::{Environment, Skills};
 
@@ -31,7 +31,7 @@ pub struct OperatorSettings {
     /// The sandbox that confines commands.
     pub sandbox: Sandbox,
     /// The policy on what commands may touch.
-    pub policy: Policy,
+    pub policy: SandboxPolicy,
     /// The skills that are offered as `skill_…`.
     pub skills: Skills,
 }
@@ -50,7 +50,7 @@ impl Default for OperatorSettings {
             max_timeout_seconds: 600,
             environment: Environment::default(),
             sandbox: Sandbox::default(),
-            policy: Policy::default(),
+            policy: SandboxPolicy::default(),
             skills: Skills::default(),
         }
     }

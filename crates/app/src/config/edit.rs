@@ -7,47 +7,47 @@ use toml::Table;
 use toml_edit::DocumentMut;
 
 use super::keys::known_keys;
-use super::load::{check_known, insert, list_of, split_key, value_of};
-use super::{Config, ConfigError, Origin};
+use super::load::{check_known, insert_value, list_of, parse_value, split_key};
+use super::{Config, ConfigError, ValueOrigin};
 
 /// Refuses a key that does not exist.
-pub fn check(key: &str) -> Result<(), ConfigError> {
-    check_known(&split_key(key), &known_keys(), &Origin::Default)
+pub fn check_key(key: &str) -> Result<(), ConfigError> {
+    check_known(&split_key(key), &known_keys(), &ValueOrigin::Default)
 }
 
 /// Sets one key in the file, keeping comments and order. Nothing is written unless the result is
 /// a valid configuration.
-pub fn set(path: &Path, key: &str, text: &str) -> Result<(), ConfigError> {
-    let origin = Origin::File(path.to_owned());
+pub fn set_key(path: &Path, key: &str, text: &str) -> Result<(), ConfigError> {
+    let origin = ValueOrigin::File(path.to_owned());
     let parts = split_key(key);
     check_known(&parts, &known_keys(), &origin)?;
-    let mut document = read(path)?;
+    let mut document = read_document(path)?;
 
     // A bare word is text, unless the key wants something else.
     let names: Vec<&str> = parts.iter().map(String::as_str).collect();
     let wants_list = known_keys().iter().any(|known| known.is_list && known.matches(&names));
-    let value = if wants_list { list_of(text) } else { value_of(text) };
+    let value = if wants_list { list_of(text) } else { parse_value(text) };
     let mut alone = Table::new();
-    insert(&mut alone, &parts, value.clone());
+    insert_value(&mut alone, &parts, value.clone());
     let bad = |reason: String| ConfigError::BadValue { key: key.to_owned(), origin, reason };
     Config::deserialize(alone).map_err(|error| bad(error.message().trim().to_owned()))?;
 
     let item: toml_edit::Value = value
         .to_string()
         .parse()
-        .map_err(|error: toml_edit::TomlError| not_toml(path, error.to_string()))?;
+        .map_err(|error: toml_edit::TomlError| not_toml_error(path, error.to_string()))?;
     let Some((name, sections)) = parts.split_last() else { return Ok(()) };
-    section(path, &mut document, sections)?.insert(name, toml_edit::value(item));
-    write(path, &document)
+    find_or_add_section(path, &mut document, sections)?.insert(name, toml_edit::value(item));
+    write_document(path, &document)
 }
 
-/// Adds a table to a list of tables, as a `[[section]]` of its own unless the list is written in
+/// Adds a table to a list of tables, as a `[[find_or_add_section]]` of its own unless the list is written in
 /// one line.
 pub fn add_to_list(path: &Path, key: &str, entry: &toml_edit::Table) -> Result<(), ConfigError> {
-    let mut document = read(path)?;
+    let mut document = read_document(path)?;
     let parts = split_key(key);
     let Some((name, sections)) = parts.split_last() else { return Ok(()) };
-    let table = section(path, &mut document, sections)?;
+    let table = find_or_add_section(path, &mut document, sections)?;
     let list = table
         .entry(name)
         .or_insert_with(|| toml_edit::Item::ArrayOfTables(toml_edit::ArrayOfTables::new()));
@@ -56,25 +56,25 @@ pub fn add_to_list(path: &Path, key: &str, entry: &toml_edit::Table) -> Result<(
         toml_edit::Item::Value(toml_edit::Value::Array(array)) => {
             array.push(entry.clone().into_inline_table());
         }
-        _ => return Err(not_toml(path, format!("{key} is not a list"))),
+        _ => return Err(not_toml_error(path, format!("{key} is not a list"))),
     }
     // The file must read back as what is written.
     let text = document.to_string();
-    let parsed = text.parse::<Table>().map_err(|error| not_toml(path, error.to_string()))?;
+    let parsed = text.parse::<Table>().map_err(|error| not_toml_error(path, error.to_string()))?;
     Config::deserialize(parsed).map_err(|error| ConfigError::BadValue {
         key: key.to_owned(),
-        origin: Origin::File(path.to_owned()),
+        origin: ValueOrigin::File(path.to_owned()),
         reason: error.message().trim().to_owned(),
     })?;
-    write(path, &document)
+    write_document(path, &document)
 }
 
 /// Removes the tables of a list whose `name` is this one. Tells whether there was any.
 pub fn remove_from_list(path: &Path, key: &str, wanted: &str) -> Result<bool, ConfigError> {
-    let mut document = read(path)?;
+    let mut document = read_document(path)?;
     let parts = split_key(key);
     let Some((name, sections)) = parts.split_last() else { return Ok(false) };
-    let table = section(path, &mut document, sections)?;
+    let table = find_or_add_section(path, &mut document, sections)?;
     let is_wanted = |value: Option<&str>| value == Some(wanted);
     let removed = match table.get_mut(name) {
         Some(toml_edit::Item::ArrayOfTables(tables)) => {
@@ -94,16 +94,16 @@ pub fn remove_from_list(path: &Path, key: &str, wanted: &str) -> Result<bool, Co
         _ => false,
     };
     if removed {
-        write(path, &document)?;
+        write_document(path, &document)?;
     }
     Ok(removed)
 }
 
-fn not_toml(path: &Path, reason: String) -> ConfigError {
+fn not_toml_error(path: &Path, reason: String) -> ConfigError {
     ConfigError::NotToml { path: path.to_owned(), reason }
 }
 
-fn read(path: &Path) -> Result<DocumentMut, ConfigError> {
+fn read_document(path: &Path) -> Result<DocumentMut, ConfigError> {
     let current = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -114,17 +114,17 @@ fn read(path: &Path) -> Result<DocumentMut, ConfigError> {
             });
         }
     };
-    current.parse().map_err(|error: toml_edit::TomlError| not_toml(path, error.to_string()))
+    current.parse().map_err(|error: toml_edit::TomlError| not_toml_error(path, error.to_string()))
 }
 
-fn write(path: &Path, document: &DocumentMut) -> Result<(), ConfigError> {
+fn write_document(path: &Path, document: &DocumentMut) -> Result<(), ConfigError> {
     crate::home::write_private(path, &document.to_string()).map_err(|error| {
         ConfigError::Unwritable { path: path.to_owned(), reason: error.to_string() }
     })
 }
 
 /// Returns the table of these sections, and makes it if it does not exist.
-fn section<'a>(
+fn find_or_add_section<'a>(
     path: &Path,
     document: &'a mut DocumentMut,
     sections: &[String],
@@ -137,15 +137,19 @@ fn section<'a>(
             table.set_implicit(true);
             toml_edit::Item::Table(table)
         });
-        let inline =
-            || not_toml(path, format!("write {} as a [section] to change it", sections.join(".")));
+        let inline = || {
+            not_toml_error(
+                path,
+                format!("write {} as a [section] to change it", sections.join(".")),
+            )
+        };
         table = section.as_table_mut().ok_or_else(inline)?;
     }
     Ok(table)
 }
 
 /// Removes a key, or a section with its content. Returns false if it was not there.
-pub fn unset(path: &Path, key: &str) -> Result<bool, ConfigError> {
+pub fn unset_key(path: &Path, key: &str) -> Result<bool, ConfigError> {
     let current = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
@@ -185,26 +189,26 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("config.toml");
         std::fs::write(&path, "# mine\n[agent]\nmultiAgent = true # yes\n").unwrap();
-        set(&path, "agent.topology", "compact").unwrap();
-        set(&path, "budget.seconds", "5").unwrap();
-        set(&path, "providers.local.baseUrl", "http://127.0.0.1:1234/v1").unwrap();
+        set_key(&path, "agent.topology", "compact").unwrap();
+        set_key(&path, "budget.seconds", "5").unwrap();
+        set_key(&path, "providers.local.baseUrl", "http://127.0.0.1:1234/v1").unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains("# mine") && text.contains("# yes"), "{text}");
-        let loaded = super::super::load(&path, []).unwrap();
+        let loaded = super::super::load_config(&path, []).unwrap();
         assert_eq!(loaded.config.agent.topology, "compact");
         assert_eq!(loaded.config.budget.seconds, 5);
         assert_eq!(
             loaded.config.providers["local"].base_url.as_deref(),
             Some("http://127.0.0.1:1234/v1")
         );
-        set(&path, "model.fallbacks", "local/a, openai/b").unwrap();
-        set(&path, "models.\"gpt-4.1\".contextWindow", "1000").unwrap();
+        set_key(&path, "model.fallbacks", "local/a, openai/b").unwrap();
+        set_key(&path, "models.\"gpt-4.1\".contextWindow", "1000").unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        let loaded = super::super::load(&path, []).unwrap();
+        let loaded = super::super::load_config(&path, []).unwrap();
         assert_eq!(loaded.config.model.fallbacks, ["local/a", "openai/b"]);
         assert_eq!(loaded.config.models["gpt-4.1"].context_window, Some(1000));
-        assert!(set(&path, "budget.seconds", "soon").is_err());
-        assert!(set(&path, "budget.second", "5").is_err());
+        assert!(set_key(&path, "budget.seconds", "soon").is_err());
+        assert!(set_key(&path, "budget.second", "5").is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
 
@@ -222,11 +226,11 @@ mod tests {
             assert_eq!(std::fs::read_to_string(&path).unwrap(), start);
             entry.insert("agentCardUrl", toml_edit::value("http://127.0.0.1:1/"));
             add_to_list(&path, "a2a.remoteAgents", &entry).unwrap();
-            let agents = super::super::load(&path, []).unwrap().config.a2a.remote_agents;
+            let agents = super::super::load_config(&path, []).unwrap().config.a2a.remote_agents;
             assert_eq!(agents.last().unwrap().name, "weather");
             assert!(remove_from_list(&path, "a2a.remoteAgents", "weather").unwrap());
             assert!(!remove_from_list(&path, "a2a.remoteAgents", "weather").unwrap());
-            let left = super::super::load(&path, []).unwrap().config.a2a.remote_agents;
+            let left = super::super::load_config(&path, []).unwrap().config.a2a.remote_agents;
             assert_eq!(left.len(), agents.len() - 1);
             assert!(std::fs::read_to_string(&path).unwrap().contains("# mine"));
         }

@@ -7,7 +7,7 @@ use super::Config;
 
 /// A key that can be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub struct ConfigKey {
     /// Such as `agent.multiAgent`; `*` stands for a name of the user's choice.
     pub path: String,
     /// Its purpose.
@@ -16,7 +16,7 @@ pub struct Key {
     pub is_list: bool,
 }
 
-impl Key {
+impl ConfigKey {
     /// Returns the variable that overrides it, such as `LANGO_AGENT_MULTIAGENT`; none below free
     /// names.
     pub fn variable(&self) -> Option<String> {
@@ -33,39 +33,42 @@ impl Key {
 }
 
 /// Returns the JSON schema of the configuration file.
-pub fn schema() -> Schema {
+pub fn config_schema() -> Schema {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<Config>()
 }
 
 /// Returns every key that can be set, in the order of the schema.
-pub fn known_keys() -> Vec<Key> {
+pub fn known_keys() -> Vec<ConfigKey> {
     let mut keys = Vec::new();
-    collect(schema().as_value(), String::new(), "", &mut keys);
+    collect_keys(config_schema().as_value(), String::new(), "", &mut keys);
     keys
 }
 
 /// Collects the keys of a schema. A key without a description gets that of its section.
-fn collect(schema: &serde_json::Value, path: String, above: &str, keys: &mut Vec<Key>) {
+fn collect_keys(schema: &serde_json::Value, path: String, above: &str, keys: &mut Vec<ConfigKey>) {
     let description = schema.get("description").and_then(|text| text.as_str()).unwrap_or(above);
     let below =
         |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     if let Some(properties) = schema.get("properties").and_then(|p| p.as_object()) {
         for (name, property) in properties {
-            collect(property, below(name), description, keys);
+            collect_keys(property, below(name), description, keys);
         }
     } else if let Some(values) = schema.get("additionalProperties").filter(|v| v.is_object()) {
-        collect(values, below("*"), description, keys);
+        collect_keys(values, below("*"), description, keys);
     } else {
         let description = description.replace('\n', " ");
         let is_list = schema.get("type").is_some_and(|kind| kind == "array");
-        keys.push(Key { path, description, is_list });
+        keys.push(ConfigKey { path, description, is_list });
     }
 }
 
 /// Returns the known key that is most similar to `given`.
-pub(super) fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(super) fn find_nearest_key<'a>(
+    given: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
     let score = |known: &str| strsim::jaro_winkler(&given.to_lowercase(), &known.to_lowercase());
     known
         .map(|known| (score(known), known))

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use super::Config;
-use super::keys::{Key, known_keys, nearest};
+use super::keys::{ConfigKey, find_nearest_key, known_keys};
 
 /// A configuration that cannot be used. The user can act.
 #[derive(Debug, thiserror::Error)]
@@ -29,12 +29,12 @@ pub enum ConfigError {
         reason: String,
     },
     /// A key that does not exist.
-    #[error("unknown key {key:?} in {origin}{}. `lango config schema` lists all keys", suggest(.nearest.as_deref()))]
+    #[error("unknown key {key:?} in {origin}{}. `lango config schema` lists all keys", suggest_nearest(.nearest.as_deref()))]
     UnknownKey {
         /// The key as written.
         key: String,
         /// The origin of the key or value.
-        origin: Origin,
+        origin: ValueOrigin,
         /// The most similar key.
         nearest: Option<String>,
     },
@@ -44,7 +44,7 @@ pub enum ConfigError {
         /// The key.
         key: String,
         /// The origin of the key or value.
-        origin: Origin,
+        origin: ValueOrigin,
         /// The reason.
         reason: String,
     },
@@ -58,14 +58,14 @@ pub enum ConfigError {
     },
 }
 
-fn suggest(nearest: Option<&str>) -> String {
+fn suggest_nearest(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |key| format!("; did you mean {key:?}?"))
 }
 
 /// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum ValueOrigin {
     /// It is not set.
     Default,
     /// The file.
@@ -74,7 +74,7 @@ pub enum Origin {
     Environment(String),
 }
 
-impl std::fmt::Display for Origin {
+impl std::fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Default => f.write_str("the defaults"),
@@ -90,7 +90,7 @@ pub struct LoadedConfig {
     /// The configuration.
     pub config: Config,
     /// By key; what is not here has its default.
-    pub origins: BTreeMap<String, Origin>,
+    pub origins: BTreeMap<String, ValueOrigin>,
 }
 
 /// Variables that are not keys of the configuration.
@@ -105,15 +105,15 @@ const OTHER_VARIABLES: &[&str] = &[
 ];
 
 /// Reads the file at `path`, if there is one, and the `LANGO_…` variables.
-pub fn load(
+pub fn load_config(
     path: &Path,
     variables: impl IntoIterator<Item = (String, String)>,
 ) -> Result<LoadedConfig, ConfigError> {
-    let mut table = read(path)?;
+    let mut table = read_table(path)?;
     let keys = known_keys();
     let mut origins = BTreeMap::new();
-    let file = Origin::File(path.to_owned());
-    for key in leaves(&table) {
+    let file = ValueOrigin::File(path.to_owned());
+    for key in value_paths(&table) {
         check_known(&key, &keys, &file)?;
         origins.insert(key.join("."), file.clone());
     }
@@ -121,22 +121,24 @@ pub fn load(
         if !name.starts_with("LANGO_") || OTHER_VARIABLES.contains(&name.as_str()) {
             continue;
         }
-        let origin = Origin::Environment(name.clone());
+        let origin = ValueOrigin::Environment(name.clone());
         let known = keys.iter().find(|key| key.variable().as_ref() == Some(&name));
         let Some(key) = known else {
-            let names: Vec<String> = keys.iter().filter_map(Key::variable).collect();
-            let nearest = nearest(&name, names.iter().map(String::as_str)).map(str::to_owned);
+            let names: Vec<String> = keys.iter().filter_map(ConfigKey::variable).collect();
+            let nearest =
+                find_nearest_key(&name, names.iter().map(String::as_str)).map(str::to_owned);
             return Err(ConfigError::UnknownKey { key: name, origin, nearest });
         };
-        let value = if key.is_list { list_of(&text) } else { value_of(&text) };
-        insert(&mut table, &split_key(&key.path), value);
+        let value = if key.is_list { list_of(&text) } else { parse_value(&text) };
+        insert_value(&mut table, &split_key(&key.path), value);
         origins.insert(key.path.clone(), origin);
     }
-    let config = Config::deserialize(table.clone()).map_err(|_| bad_value(&table, &origins))?;
+    let config =
+        Config::deserialize(table.clone()).map_err(|_| find_bad_value(&table, &origins))?;
     Ok(LoadedConfig { config, origins })
 }
 
-fn read(path: &Path) -> Result<Table, ConfigError> {
+fn read_table(path: &Path) -> Result<Table, ConfigError> {
     let unreadable = |reason: String| ConfigError::Unreadable { path: path.to_owned(), reason };
     let text = match std::fs::read(path) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".into()))?,
@@ -152,25 +154,26 @@ fn read(path: &Path) -> Result<Table, ConfigError> {
 /// Refuses a key that does not exist, with the nearest one that does.
 pub(super) fn check_known(
     path: &[String],
-    keys: &[Key],
-    origin: &Origin,
+    keys: &[ConfigKey],
+    origin: &ValueOrigin,
 ) -> Result<(), ConfigError> {
     let parts: Vec<&str> = path.iter().map(String::as_str).collect();
     if keys.iter().any(|key| key.matches(&parts)) {
         return Ok(());
     }
     let given = path.join(".");
-    let nearest = nearest(&given, keys.iter().map(|key| key.path.as_str())).map(str::to_owned);
+    let nearest =
+        find_nearest_key(&given, keys.iter().map(|key| key.path.as_str())).map(str::to_owned);
     Err(ConfigError::UnknownKey { key: given, origin: origin.clone(), nearest })
 }
 
 /// Returns the paths of all values that are not tables.
-fn leaves(table: &Table) -> Vec<Vec<String>> {
+fn value_paths(table: &Table) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for (name, value) in table {
         match value {
             Value::Table(inner) if !inner.is_empty() => {
-                for mut path in leaves(inner) {
+                for mut path in value_paths(inner) {
                     path.insert(0, name.clone());
                     found.push(path);
                 }
@@ -183,7 +186,7 @@ fn leaves(table: &Table) -> Vec<Vec<String>> {
 }
 
 /// Parses a value from a command line or a variable: as TOML if it is valid, else as text.
-pub(super) fn value_of(text: &str) -> Value {
+pub(super) fn parse_value(text: &str) -> Value {
     format!("value = {text}")
         .parse::<Table>()
         .ok()
@@ -193,7 +196,7 @@ pub(super) fn value_of(text: &str) -> Value {
 
 /// Parses a list from a variable: as TOML if it is valid, else as names separated by commas.
 pub(super) fn list_of(text: &str) -> Value {
-    if let list @ Value::Array(_) = value_of(text) {
+    if let list @ Value::Array(_) = parse_value(text) {
         return list;
     }
     let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
@@ -215,7 +218,7 @@ pub(super) fn split_key(key: &str) -> Vec<String> {
     parts
 }
 
-pub(super) fn insert(table: &mut Table, path: &[String], value: Value) {
+pub(super) fn insert_value(table: &mut Table, path: &[String], value: Value) {
     match path {
         [] => {}
         [name] => {
@@ -227,15 +230,15 @@ pub(super) fn insert(table: &mut Table, path: &[String], value: Value) {
                 *inner = Value::Table(Table::new());
             }
             if let Value::Table(inner) = inner {
-                insert(inner, rest, value);
+                insert_value(inner, rest, value);
             }
         }
     }
 }
 
 /// Finds the value that does not fit, by trying each alone.
-fn bad_value(table: &Table, origins: &BTreeMap<String, Origin>) -> ConfigError {
-    for path in leaves(table) {
+fn find_bad_value(table: &Table, origins: &BTreeMap<String, ValueOrigin>) -> ConfigError {
+    for path in value_paths(table) {
         let key = path.join(".");
         let value = path.iter().try_fold(Value::Table(table.clone()), |value, name| match value {
             Value::Table(mut table) => table.remove(name),
@@ -243,16 +246,16 @@ fn bad_value(table: &Table, origins: &BTreeMap<String, Origin>) -> ConfigError {
         });
         let mut alone = Table::new();
         if let Some(value) = value {
-            insert(&mut alone, &path, value);
+            insert_value(&mut alone, &path, value);
         }
         if let Err(error) = Config::deserialize(alone) {
-            let origin = origins.get(&key).cloned().unwrap_or(Origin::Default);
+            let origin = origins.get(&key).cloned().unwrap_or(ValueOrigin::Default);
             let reason = error.message().trim().to_owned();
             return ConfigError::BadValue { key, origin, reason };
         }
     }
     let reason = "the values do not fit together".to_owned();
-    ConfigError::BadValue { key: "the configuration".into(), origin: Origin::Default, reason }
+    ConfigError::BadValue { key: "the configuration".into(), origin: ValueOrigin::Default, reason }
 }
 
 #[cfg(test)]
@@ -263,7 +266,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("config.toml");
         std::fs::write(&path, text).unwrap();
-        load(&path, variables.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())))
+        load_config(&path, variables.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())))
     }
 
     #[test]

@@ -18,13 +18,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use a2a::{A2aConfig, RemoteAgentConfig};
-pub use edit::{add_to_list, check, remove_from_list, set, unset};
-pub use keys::{known_keys, schema};
+pub use edit::{add_to_list, check_key, remove_from_list, set_key, unset_key};
+pub use keys::{config_schema, known_keys};
 pub use knowledge::{
     EmbeddingConfig, EmbeddingProvider, GraphConfig, LibrarianConfig, ObservationalMemoryConfig,
     SearchConfig,
 };
-pub use load::{ConfigError, LoadedConfig, Origin, load};
+pub use load::{ConfigError, LoadedConfig, ValueOrigin, load_config};
 pub use mcp::{McpConfig, McpServerConfig};
 pub use sandbox::{LevelName, PartName, SandboxConfig};
 pub use server::ServerConfig;

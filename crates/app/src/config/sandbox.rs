@@ -31,7 +31,7 @@ pub struct SandboxConfig {
 
 impl Default for SandboxConfig {
     fn default() -> Self {
-        let limits = lango_sandbox::Limits::default();
+        let limits = lango_sandbox::JobLimits::default();
         Self {
             level: LevelName::default(),
             network: false,

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use lango_retrieval::{Embedder, LocalEmbedder, RemoteEmbedder, RemoteWire};
 
 use crate::config::{Config, EmbeddingProvider};
-use crate::environment::{set_variable, variable};
+use crate::environment::{read_variable, read_variable_even_empty};
 
 /// Says what turns texts into vectors, or why nothing does.
-pub enum Embedding {
+pub enum EmbeddingChoice {
     /// The embedder is set up.
     Ready(Arc<dyn Embedder>),
     /// Texts are found by their words alone, for this reason.
     Absent(String),
 }
 
-impl Embedding {
+impl EmbeddingChoice {
     /// Returns the embedder, if there is one.
-    pub fn ready(&self) -> Option<Arc<dyn Embedder>> {
+    pub fn embedder(&self) -> Option<Arc<dyn Embedder>> {
         match self {
             Self::Ready(embedder) => Some(Arc::clone(embedder)),
             Self::Absent(_) => None,
@@ -59,11 +59,11 @@ const OLLAMA: EmbeddingDefaults = EmbeddingDefaults {
 };
 
 /// Returns the embedder that the configuration asks for. Sends no request.
-pub fn embedding(config: &Config) -> Embedding {
+pub fn choose_embedding(config: &Config) -> EmbeddingChoice {
     let defaults = match config.embedding.provider {
-        EmbeddingProvider::Local => return Embedding::Ready(Arc::new(LocalEmbedder::new())),
+        EmbeddingProvider::Local => return EmbeddingChoice::Ready(Arc::new(LocalEmbedder::new())),
         EmbeddingProvider::None => {
-            return Embedding::Absent(
+            return EmbeddingChoice::Absent(
                 "embedding.provider is none, so texts are found by their words alone".to_owned(),
             );
         }
@@ -76,9 +76,9 @@ pub fn embedding(config: &Config) -> Embedding {
         Some(variable) => vec![variable.as_str()],
         None => defaults.keys.to_vec(),
     };
-    let key = variables.iter().find_map(|name| variable(name));
+    let key = variables.iter().find_map(|name| read_variable(name));
     if key.is_none() && !variables.is_empty() {
-        return Embedding::Absent(format!(
+        return EmbeddingChoice::Absent(format!(
             "embedding.provider is {}, but {} is not set, so texts are found by their words alone",
             defaults.provider,
             variables.join(" or ")
@@ -87,13 +87,13 @@ pub fn embedding(config: &Config) -> Embedding {
     let model = settings.model.as_deref().unwrap_or(defaults.model);
     let base_url = settings.base_url.as_deref().unwrap_or(defaults.base_url);
     match RemoteEmbedder::new(defaults.provider, model, defaults.wire, base_url, key) {
-        Ok(embedder) => Embedding::Ready(Arc::new(embedder)),
-        Err(error) => Embedding::Absent(error.to_string()),
+        Ok(embedder) => EmbeddingChoice::Ready(Arc::new(embedder)),
+        Err(error) => EmbeddingChoice::Absent(error.to_string()),
     }
 }
 
 /// Returns the key of the embedding provider, which must not be recorded or shown.
 pub(crate) fn secrets(config: &Config) -> Vec<String> {
     let name = config.embedding.api_key_env.as_ref();
-    name.and_then(|name| set_variable(name)).into_iter().collect()
+    name.and_then(|name| read_variable_even_empty(name)).into_iter().collect()
 }

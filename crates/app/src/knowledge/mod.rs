@@ -5,9 +5,9 @@ mod embedding;
 use std::path::PathBuf;
 
 use lango_egress::{ClientLimits, GuardedClient};
-use lango_librarian::documents::{Fetch, Ingest, ReadLimits, Reader};
-use lango_librarian::skills::Drafts;
-use lango_librarian::{LIBRARIAN, WebSearch};
+use lango_librarian::documents::{DocumentReader, Ingester, PageFetcher, ReadLimits};
+use lango_librarian::skills::SkillDrafts;
+use lango_librarian::{LIBRARIAN, WebSearchClient};
 use lango_operator::skill_directories;
 use lango_retrieval::Retrieval;
 use lango_store::Database;
@@ -16,42 +16,43 @@ use crate::config::Config;
 use crate::{AppError, Home, web};
 
 pub(crate) use embedding::secrets;
-pub use embedding::{Embedding, embedding};
+pub use embedding::{EmbeddingChoice, choose_embedding};
 
 /// Opens the index of a database, with the embedder of the configuration.
 pub async fn open(config: &Config, database: Database) -> Result<Retrieval, AppError> {
-    Ok(Retrieval::open(database, embedding(config).ready()).await?)
+    Ok(Retrieval::open(database, choose_embedding(config).embedder()).await?)
 }
 
 /// Returns the ingester of files and pages into the index.
-pub fn ingest(config: &Config, retrieval: Retrieval) -> Result<Ingest, AppError> {
-    let (reader, fetch) = reader(config)?;
-    Ok(Ingest::new(retrieval, reader, Some(fetch)))
+pub fn build_ingester(config: &Config, retrieval: Retrieval) -> Result<Ingester, AppError> {
+    let (reader, fetch) = build_reader(config)?;
+    Ok(Ingester::new(retrieval, reader, Some(fetch)))
 }
 
 /// Returns the reader of files and the fetcher of pages.
-pub(crate) fn reader(config: &Config) -> Result<(Reader, Fetch), AppError> {
+pub(crate) fn build_reader(config: &Config) -> Result<(DocumentReader, PageFetcher), AppError> {
     let limits = ReadLimits { max_file_bytes: config.librarian.max_file_bytes };
-    let reader = Reader::of_this_program(limits)?;
-    Ok((reader, Fetch::new(web::guard(config, LIBRARIAN)?, limits)))
+    let reader = DocumentReader::of_this_program(limits)?;
+    Ok((reader, PageFetcher::new(web::build_guard(config, LIBRARIAN)?, limits)))
 }
 
 /// Returns the directories of the librarian's drafts and of the user's own skills.
-pub fn drafts(home: &Home) -> Result<Drafts, AppError> {
+pub fn open_drafts(home: &Home) -> Result<SkillDrafts, AppError> {
     let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let own = skill_directories(user, None)
         .into_iter()
         .next()
         .ok_or_else(|| AppError::usage("there is no home directory for skills: set HOME"))?;
-    Ok(Drafts { pending: home.data.join("skill-drafts"), own })
+    Ok(SkillDrafts { pending: home.data.join("skill-drafts"), own })
 }
 
 /// Returns the web search server, if one is configured.
-pub(crate) fn web_search(config: &Config) -> Result<Option<WebSearch>, AppError> {
+pub(crate) fn build_web_search(config: &Config) -> Result<Option<WebSearchClient>, AppError> {
     let Some(url) = &config.search.url else { return Ok(None) };
     // The user named this server, so it may be reached at any address.
-    let guard = web::guard_with(config, LIBRARIAN, url)?;
+    let guard = web::build_guard_with_server(config, LIBRARIAN, url)?;
     let client = GuardedClient::new(guard, ClientLimits::default());
-    let search = WebSearch::new(url, client).map_err(|error| AppError::usage(error.to_string()))?;
+    let search =
+        WebSearchClient::new(url, client).map_err(|error| AppError::usage(error.to_string()))?;
     Ok(Some(search))
 }

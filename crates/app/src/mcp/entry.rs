@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use lango_egress::Url;
 use lango_mcp::client::{
-    ExpandError, HttpConfig, JsonEntry, OauthConfig, SamplingBudget, ServerConfig, ServerName,
-    Source, StdioConfig, TransportConfig, expand,
+    ConfigSource, ExpandError, HttpConfig, JsonEntry, OauthConfig, SamplingBudget, ServerConfig,
+    ServerName, StdioConfig, TransportConfig, expand,
 };
 
 use crate::config::McpServerConfig;
-use crate::environment::set_variable;
+use crate::environment::read_variable_even_empty;
 use crate::home;
 
 /// Limits the timeouts that a user may set.
@@ -50,7 +50,7 @@ pub fn resolve_entry(name: &str, given: &McpServerConfig) -> Result<ServerConfig
         (Some(command), None) => TransportConfig::Stdio(StdioConfig {
             command: expand_variables(command)?,
             arguments: expand_all(&given.args)?,
-            environment: values(&given.env)?,
+            environment: expand_values(&given.env)?,
             directory: given
                 .cwd
                 .as_deref()
@@ -65,13 +65,13 @@ pub fn resolve_entry(name: &str, given: &McpServerConfig) -> Result<ServerConfig
             network: given.network,
         }),
         (None, Some(url)) => TransportConfig::Http(HttpConfig {
-            url: address(&expand_variables(url)?)?,
-            headers: values(&given.headers)?,
-            bearer_token: variable(given.bearer_token_env_var.as_deref())?,
+            url: parse_address(&expand_variables(url)?)?,
+            headers: expand_values(&given.headers)?,
+            bearer_token: read_variable(given.bearer_token_env_var.as_deref())?,
             oauth: OauthConfig {
                 client_id: given.oauth_client_id.clone(),
                 client_metadata_url: None,
-                client_secret: variable(given.oauth_client_secret_env_var.as_deref())?,
+                client_secret: read_variable(given.oauth_client_secret_env_var.as_deref())?,
                 scopes: given.oauth_scopes.clone(),
             },
         }),
@@ -134,10 +134,10 @@ pub(super) fn resolve_project_entry(
     // The digest covers the whole entry, so that a change after the user's consent is noticed, also
     // of a variable's value.
     let written = entry.digest()?;
-    Ok(ServerConfig { source: Source::Project(project.to_owned()), written, ..config })
+    Ok(ServerConfig { source: ConfigSource::Project(project.to_owned()), written, ..config })
 }
 
-fn address(text: &str) -> Result<Url, EntryError> {
+fn parse_address(text: &str) -> Result<Url, EntryError> {
     let url = Url::parse(text).map_err(|error| format!("{text:?} is not an address: {error}"))?;
     let is_address = matches!(url.scheme(), "http" | "https") && url.has_host();
     if !is_address || !url.username().is_empty() || url.password().is_some() {
@@ -156,7 +156,7 @@ fn workspace_path(text: &str) -> Result<PathBuf, EntryError> {
 }
 
 fn expand_variables(text: &str) -> Result<String, EntryError> {
-    expand(text, &set_variable).map_err(|error| match error {
+    expand(text, &read_variable_even_empty).map_err(|error| match error {
         ExpandError::Unset(name) => EntryError::UnsetVariable(name),
         ExpandError::Unclosed(_) => EntryError::Invalid(error.to_string()),
     })
@@ -166,14 +166,14 @@ fn expand_all(texts: &[String]) -> Result<Vec<String>, EntryError> {
     texts.iter().map(|text| expand_variables(text)).collect()
 }
 
-fn values(
+fn expand_values(
     given: &std::collections::BTreeMap<String, String>,
 ) -> Result<std::collections::BTreeMap<String, String>, EntryError> {
     given.iter().map(|(name, value)| Ok((name.clone(), expand_variables(value)?))).collect()
 }
 
-fn variable(name: Option<&str>) -> Result<Option<String>, EntryError> {
+fn read_variable(name: Option<&str>) -> Result<Option<String>, EntryError> {
     let Some(name) = name else { return Ok(None) };
-    let value = set_variable(name).filter(|value| !value.is_empty());
+    let value = read_variable_even_empty(name).filter(|value| !value.is_empty());
     value.map(Some).ok_or_else(|| EntryError::UnsetVariable(name.to_owned()))
 }

@@ -46,7 +46,7 @@ pub fn servers(config: &Config, workspace: &Path) -> ConfiguredServers {
         }
     }
     let file = workspace.join(PROJECT_FILE);
-    match read(&file) {
+    match read_optional_file(&file) {
         Ok(None) => {}
         // While a command runs, the sandbox may leave an empty placeholder in its place.
         Ok(Some(text)) if text.trim().is_empty() => {}
@@ -55,7 +55,7 @@ pub fn servers(config: &Config, workspace: &Path) -> ConfiguredServers {
              Look at it, then: lango trust"
         )),
         Err(why) => found.notices.push(format!("{} is not used: {why}", file.display())),
-        Ok(Some(text)) => project(&text, config, workspace, &mut found),
+        Ok(Some(text)) => add_project_servers(&text, config, workspace, &mut found),
     }
     found
 }
@@ -69,7 +69,12 @@ fn names_overlap(one: &str, other: &str) -> bool {
     goes_on(one, other) || goes_on(other, one)
 }
 
-fn project(text: &str, config: &Config, workspace: &Path, found: &mut ConfiguredServers) {
+fn add_project_servers(
+    text: &str,
+    config: &Config,
+    workspace: &Path,
+    found: &mut ConfiguredServers,
+) {
     let entries = match read_servers(text) {
         Ok(entries) => entries,
         Err(why) => {
@@ -78,7 +83,7 @@ fn project(text: &str, config: &Config, workspace: &Path, found: &mut Configured
         }
     };
     for given in entries {
-        let name = lango_text::visible_short(&given.name);
+        let name = lango_text::make_visible_short(&given.name);
         // This also holds if that server is off, or could not be read.
         if config.mcp_servers.keys().any(|known| names_overlap(known, &given.name)) {
             let why = "the configuration has a server of that name, or one that begins like it";
@@ -98,7 +103,7 @@ fn project(text: &str, config: &Config, workspace: &Path, found: &mut Configured
 }
 
 /// Returns the text of a file, or `None` if it does not exist.
-pub fn read(file: &Path) -> Result<Option<String>, String> {
+pub fn read_optional_file(file: &Path) -> Result<Option<String>, String> {
     let opened = match std::fs::File::open(file) {
         Ok(opened) => opened,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -118,12 +123,12 @@ pub fn read(file: &Path) -> Result<Option<String>, String> {
 }
 
 /// Returns the directory of the tokens.
-pub(crate) fn tokens(home: &Home) -> PathBuf {
+pub(crate) fn token_directory(home: &Home) -> PathBuf {
     home.data.join("mcp")
 }
 
 /// Returns the environment of the servers.
-pub fn client_environment(
+pub fn build_client_environment(
     config: &Config,
     home: &Home,
     workspace: &Path,
@@ -133,11 +138,11 @@ pub fn client_environment(
     Ok(ClientEnvironment {
         process_environment: ProcessEnvironment {
             workspace: workspace.to_owned(),
-            sandbox: confinement::sandbox(config),
-            policy: confinement::policy(config, home)?,
+            sandbox: confinement::build_sandbox(config),
+            policy: confinement::build_sandbox_policy(config, home)?,
         },
-        rules: web::rules(config)?,
-        tokens: tokens(home),
+        rules: web::egress_rules(config)?,
+        tokens: token_directory(home),
         person,
         model,
     })
@@ -168,7 +173,7 @@ pub(crate) struct McpTools {
 }
 
 /// Returns the tools of all servers. Servers that were never connected are asked first.
-pub(crate) async fn start(
+pub(crate) async fn start_servers(
     app: &App,
     workspace: &Path,
     database: &Database,
@@ -184,13 +189,13 @@ pub(crate) async fn start(
     let secrets = servers.iter().flat_map(ServerConfig::secrets).collect();
     let writer = models.writer.clone();
     notices.extend(servers.iter().filter(|_| writer.is_none()).filter_map(missing_sampling_notice));
-    let environment = client_environment(config, &app.home, workspace, person, writer)?;
+    let environment = build_client_environment(config, &app.home, workspace, person, writer)?;
     // The embedded model has no prompt that could fill up, and can only call what it is offered.
     let is_embedded = models.choice.is_embedded();
     let fold_above = if is_embedded { usize::MAX } else { config.mcp.fold_bytes };
     let servers = open(servers, environment, database.clone(), fold_above).await?;
-    notices.extend(servers.meet().await);
-    let offer = servers.offer();
+    notices.extend(servers.start_unseen().await);
+    let offer = servers.offer_tools();
     notices.extend(offer.problems);
     Ok(McpTools { servers: Some(servers), tools: offer.tools, notices, secrets })
 }
@@ -207,7 +212,7 @@ fn missing_sampling_notice(server: &ServerConfig) -> Option<String> {
 }
 
 /// Returns the tools of the servers that were connected before, for inspection. Nothing is started.
-pub(crate) async fn known_tools(
+pub(crate) async fn list_known_tools(
     app: &App,
     workspace: &Path,
     database: &Database,
@@ -216,7 +221,7 @@ pub(crate) async fn known_tools(
     if servers.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(open_known(app, workspace, database, servers).await?.offer().tools)
+    Ok(open_known(app, workspace, database, servers).await?.offer_tools().tools)
 }
 
 /// Returns these servers with their stored state, for inspection.
@@ -227,7 +232,8 @@ pub async fn open_known(
     configured: Vec<ServerConfig>,
 ) -> Result<Servers, AppError> {
     let config = app.config();
-    let environment = client_environment(config, &app.home, workspace, Arc::new(NoPerson), None)?;
+    let environment =
+        build_client_environment(config, &app.home, workspace, Arc::new(NoPerson), None)?;
     open(configured, environment, database.clone(), config.mcp.fold_bytes).await
 }
 
@@ -237,10 +243,10 @@ pub fn describe_state(server: &Server) -> (String, bool) {
     if !server.config.enabled {
         return (format!("{name}: off"), true);
     }
-    if let Some(objection) = server.objection() {
+    if let Some(objection) = server.reason_not_to_start() {
         return (format!("{name}: {objection}"), false);
     }
-    let Some(known) = server.known() else {
+    let Some(known) = server.find_stored() else {
         return (format!("{name}: not seen yet: lango mcp test {name}"), false);
     };
     let count = |state| known.tools.values().filter(|tool| tool.state() == state).count();

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use lango_embedded::EMBEDDED;
-use lango_model::{Facts, ListedModel, ModelError, ModelId, list_models};
+use lango_model::{ListedModel, ModelError, ModelFacts, ModelId, list_models};
 
 use super::known::KNOWN_PROVIDERS;
-use super::server::{Server, configured_servers, local, usable_server};
+use super::server::{ModelServer, list_configured_servers, list_local_servers, usable_server};
 use crate::AppError;
 use crate::config::Config;
 
@@ -23,11 +23,11 @@ pub fn missing_provider_message(config: &Config) -> String {
 
 /// The chosen model.
 #[derive(Debug, Clone)]
-pub struct Choice {
+pub struct ModelChoice {
     /// The provider and the model.
     pub id: ModelId,
     /// The source of the model.
-    pub source: Source,
+    pub source: ModelSource,
     /// The reason for the choice, for the user.
     pub why: String,
     /// The server's facts about it, if the server was asked.
@@ -38,9 +38,9 @@ pub struct Choice {
 
 /// The source of a model.
 #[derive(Debug, Clone)]
-pub enum Source {
+pub enum ModelSource {
     /// A server.
-    Server(Box<Server>),
+    Server(Box<ModelServer>),
     /// A script file that is served instead of a real model.
     Script(String),
     /// A recording that is played again.
@@ -49,11 +49,11 @@ pub enum Source {
     Embedded,
 }
 
-impl Choice {
+impl ModelChoice {
     /// Chooses the embedded model.
     fn embedded(why: impl Into<String>) -> Self {
         let id = ModelId::new(EMBEDDED, "");
-        let (source, why) = (Source::Embedded, why.into());
+        let (source, why) = (ModelSource::Embedded, why.into());
         Self { id, source, why, listed: None, is_last_resort: false }
     }
 
@@ -65,27 +65,27 @@ impl Choice {
 
     /// Tells whether it is the embedded model.
     pub fn is_embedded(&self) -> bool {
-        matches!(self.source, Source::Embedded)
+        matches!(self.source, ModelSource::Embedded)
     }
 }
 
 /// Decides which model answers. Servers are asked only if no name was given.
-pub async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, AppError> {
+pub async fn choose_model(config: &Config, wanted: Option<&str>) -> Result<ModelChoice, AppError> {
     let file = |prefix: &str| wanted.and_then(|wanted| wanted.strip_prefix(prefix));
     if let Some(file) = file("script:") {
-        return Ok(Choice {
+        return Ok(ModelChoice {
             id: ModelId::new("script", "scripted"),
             why: format!("the script {file}"),
-            source: Source::Script(file.to_owned()),
+            source: ModelSource::Script(file.to_owned()),
             listed: None,
             is_last_resort: false,
         });
     }
     if let Some(file) = file("replay:") {
-        return Ok(Choice {
+        return Ok(ModelChoice {
             id: ModelId::new("replay", "recorded"),
             why: format!("the recording {file}"),
-            source: Source::Recording(file.to_owned()),
+            source: ModelSource::Recording(file.to_owned()),
             listed: None,
             is_last_resort: false,
         });
@@ -97,14 +97,14 @@ pub async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, App
         ));
     }
     if wanted == Some(EMBEDDED) {
-        return Ok(Choice::embedded("--model"));
+        return Ok(ModelChoice::embedded("--model"));
     }
     let configured = config.model.name.as_deref();
     let provider = config.model.provider.as_deref();
     if wanted.is_none() {
         match (provider, configured) {
-            (Some(EMBEDDED), _) => return Ok(Choice::embedded("model.provider")),
-            (None, Some(EMBEDDED)) => return Ok(Choice::embedded("model.name")),
+            (Some(EMBEDDED), _) => return Ok(ModelChoice::embedded("model.provider")),
+            (None, Some(EMBEDDED)) => return Ok(ModelChoice::embedded("model.name")),
             _ => {}
         }
     }
@@ -113,36 +113,41 @@ pub async fn choose(config: &Config, wanted: Option<&str>) -> Result<Choice, App
         (Some(wanted), provider) => {
             let (server, name) = resolve_model(config, wanted, provider).await?;
             let why = format!("--model, {}", server.why);
-            finish(config, server, name, why).await
+            complete_choice(config, server, name, why).await
         }
         (None, Some(provider)) => {
-            let server = Server::named(config, provider)?;
-            finish(config, server, configured.map(str::to_owned), "model.provider".into()).await
+            let server = ModelServer::find_named(config, provider)?;
+            complete_choice(config, server, configured.map(str::to_owned), "model.provider".into())
+                .await
         }
         (None, None) => match configured {
             Some(name) => {
                 let (server, name) = resolve_model(config, name, None).await?;
                 let why = format!("model.name, {}", server.why);
-                finish(config, server, name, why).await
+                complete_choice(config, server, name, why).await
             }
-            None => automatic(config).await,
+            None => choose_automatically(config).await,
         },
     }
 }
 
 /// Chooses the model that the configuration names under `key`: `PROVIDER/NAME` or `PROVIDER`.
-pub(super) async fn named(config: &Config, wanted: &str, key: &str) -> Result<Choice, AppError> {
+pub(super) async fn choose_named(
+    config: &Config,
+    wanted: &str,
+    key: &str,
+) -> Result<ModelChoice, AppError> {
     if wanted == EMBEDDED {
-        return Ok(Choice::embedded(key));
+        return Ok(ModelChoice::embedded(key));
     }
     let (id, name) = wanted.split_once('/').unwrap_or((wanted, ""));
     if id == EMBEDDED {
-        return Err(unknown_embedded_name(&format!("{key} is {wanted:?}")));
+        return Err(unknown_embedded_name_error(&format!("{key} is {wanted:?}")));
     }
-    let server = Server::named(config, id).map_err(|error| {
+    let server = ModelServer::find_named(config, id).map_err(|error| {
         AppError::usage(format!("{key} is {wanted:?}, which is not PROVIDER/NAME: {error}"))
     })?;
-    finish(config, server, Some(name.to_owned()), key.to_owned()).await
+    complete_choice(config, server, Some(name.to_owned()), key.to_owned()).await
 }
 
 /// Returns the server and the name that a user means. Many models have a slash in their own name.
@@ -150,57 +155,57 @@ async fn resolve_model(
     config: &Config,
     wanted: &str,
     provider: Option<&str>,
-) -> Result<(Server, Option<String>), AppError> {
+) -> Result<(ModelServer, Option<String>), AppError> {
     let (id, name) = wanted.split_once('/').map_or((wanted, None), |(id, name)| (id, Some(name)));
     if id == EMBEDDED {
-        return Err(unknown_embedded_name(&format!("{wanted:?} was asked for")));
+        return Err(unknown_embedded_name_error(&format!("{wanted:?} was asked for")));
     }
     let configured = config.providers.contains_key(id) || provider == Some(id);
     let known = KNOWN_PROVIDERS.iter().any(|known| known.id == id);
     // `openai/gpt-…` is also a name at OpenRouter, and there when that is the provider.
     let is_routed = name.is_some() && provider == Some("openrouter");
     if configured || (known && !is_routed) {
-        return Ok((Server::named(config, id)?, name.map(str::to_owned)));
+        return Ok((ModelServer::find_named(config, id)?, name.map(str::to_owned)));
     }
     if let Some(provider) = provider {
-        return Ok((Server::named(config, provider)?, Some(wanted.to_owned())));
+        return Ok((ModelServer::find_named(config, provider)?, Some(wanted.to_owned())));
     }
     let begins = |names: &&[&str]| names.iter().any(|name| wanted.starts_with(name));
     let own = KNOWN_PROVIDERS.iter().find(|known| begins(&known.names));
     if let Some(server) = own.and_then(|known| usable_server(config, known.id))
-        && (!server.lacks_key() || configured_servers(config).is_empty())
+        && (!server.lacks_key() || list_configured_servers(config).is_empty())
     {
         return Ok((server, Some(wanted.to_owned())));
     }
-    let server = match configured_servers(config).into_iter().next() {
+    let server = match list_configured_servers(config).into_iter().next() {
         Some(server) => server,
-        None => find_local_server(config).await.ok_or_else(|| no_provider_for(wanted))?.0,
+        None => find_local_server(config).await.ok_or_else(|| no_provider_error(wanted))?.0,
     };
     Ok((server, Some(wanted.to_owned())))
 }
 
-async fn automatic(config: &Config) -> Result<Choice, AppError> {
-    if let Some(server) = configured_servers(config).into_iter().next() {
+async fn choose_automatically(config: &Config) -> Result<ModelChoice, AppError> {
+    if let Some(server) = list_configured_servers(config).into_iter().next() {
         let why = server.why.clone();
-        return finish(config, server, None, why).await;
+        return complete_choice(config, server, None, why).await;
     }
     let Some((server, models)) = find_local_server(config).await else {
-        return Ok(Choice::last_resort(config));
+        return Ok(ModelChoice::last_resort(config));
     };
     let why = format!("found at {}", server.base_url);
-    match best(models, None) {
-        Some(model) => Ok(choice(server, model, why)),
-        None => Err(no_models(&server)),
+    match find_best_model(models, None) {
+        Some(model) => Ok(build_choice(server, model, why)),
+        None => Err(no_models_error(&server)),
     }
 }
 
 /// Fills in the model's name, and refuses a choice that cannot work.
-async fn finish(
+async fn complete_choice(
     config: &Config,
-    server: Server,
+    server: ModelServer,
     name: Option<String>,
     why: String,
-) -> Result<Choice, AppError> {
+) -> Result<ModelChoice, AppError> {
     if server.lacks_key() {
         let variable = server.key_variable.as_deref().unwrap_or("its key");
         return Err(AppError::provider(format!(
@@ -213,51 +218,54 @@ async fn finish(
     }
     let only_named = |name: &str| ListedModel { name: name.to_owned(), ..ListedModel::default() };
     if let Some(name) = name.filter(|name| !name.is_empty()) {
-        return Ok(choice(server, only_named(&name), why));
+        return Ok(build_choice(server, only_named(&name), why));
     }
     let usual = server.usual_model();
     if let (Some(usual), true) = (usual, server.is_usual()) {
-        return Ok(choice(server, only_named(usual), why));
+        return Ok(build_choice(server, only_named(usual), why));
     }
-    match (list(config, &server).await, usual) {
-        (Ok(models), usual) => match best(models, usual) {
-            Some(model) => Ok(choice(server, model, why)),
-            None => Err(no_models(&server)),
+    match (list_server_models(config, &server).await, usual) {
+        (Ok(models), usual) => match find_best_model(models, usual) {
+            Some(model) => Ok(build_choice(server, model, why)),
+            None => Err(no_models_error(&server)),
         },
         // A server that cannot list may still answer.
-        (Err(_), Some(usual)) => Ok(choice(server, only_named(usual), why)),
+        (Err(_), Some(usual)) => Ok(build_choice(server, only_named(usual), why)),
         (Err(error), None) => Err(AppError::provider(error.to_string())),
     }
 }
 
-fn choice(server: Server, model: ListedModel, why: String) -> Choice {
+fn build_choice(server: ModelServer, model: ListedModel, why: String) -> ModelChoice {
     let id = ModelId::new(&server.id, &model.name);
-    let source = Source::Server(Box::new(server));
-    Choice { id, source, why, listed: Some(model), is_last_resort: false }
+    let source = ModelSource::Server(Box::new(server));
+    ModelChoice { id, source, why, listed: Some(model), is_last_resort: false }
 }
 
 /// Lists the models of a server.
-pub async fn list(config: &Config, server: &Server) -> Result<Vec<ListedModel>, ModelError> {
-    list_models(&server.endpoint(config, "", Facts::default())).await
+pub async fn list_server_models(
+    config: &Config,
+    server: &ModelServer,
+) -> Result<Vec<ListedModel>, ModelError> {
+    list_models(&server.endpoint(config, "", ModelFacts::default())).await
 }
 
 /// Returns the first local server that answers, with its models.
-async fn find_local_server(config: &Config) -> Option<(Server, Vec<ListedModel>)> {
+async fn find_local_server(config: &Config) -> Option<(ModelServer, Vec<ListedModel>)> {
     const LIST_TIMEOUT: Duration = Duration::from_millis(1500);
     if !config.model.discover {
         return None;
     }
-    let servers = local(config);
+    let servers = list_local_servers(config);
     // No server runs where none answers in time.
     let asked = servers.iter().map(|server| async {
-        tokio::time::timeout(LIST_TIMEOUT, list(config, server)).await.ok()?.ok()
+        tokio::time::timeout(LIST_TIMEOUT, list_server_models(config, server)).await.ok()?.ok()
     });
     let answers = join_all(asked).await;
     servers.into_iter().zip(answers).find_map(|(server, models)| Some((server, models?)))
 }
 
 /// Returns the model of a list that suits agents best.
-fn best(models: Vec<ListedModel>, usual: Option<&str>) -> Option<ListedModel> {
+fn find_best_model(models: Vec<ListedModel>, usual: Option<&str>) -> Option<ListedModel> {
     let talks = |model: &ListedModel| {
         let name = model.name.to_lowercase();
         !["embed", "rerank", "whisper", "tts"].iter().any(|other| name.contains(other))
@@ -272,7 +280,7 @@ fn best(models: Vec<ListedModel>, usual: Option<&str>) -> Option<ListedModel> {
     models.into_iter().filter(talks).min_by_key(rank)
 }
 
-fn no_models(server: &Server) -> AppError {
+fn no_models_error(server: &ModelServer) -> AppError {
     AppError::provider(format!(
         "{} at {} has no model that can talk. Load one there, or name another: \
          lango run --model PROVIDER/NAME …",
@@ -281,7 +289,7 @@ fn no_models(server: &Server) -> AppError {
 }
 
 /// Refuses `embedded/…`: there is only one embedded model.
-fn unknown_embedded_name(what: &str) -> AppError {
+fn unknown_embedded_name_error(what: &str) -> AppError {
     AppError::usage(format!(
         "{what}, and there is only one embedded model. Its name has nothing after it: \
          --model embedded"
@@ -289,7 +297,7 @@ fn unknown_embedded_name(what: &str) -> AppError {
 }
 
 /// Returns the error that no provider has the named model.
-fn no_provider_for(wanted: &str) -> AppError {
+fn no_provider_error(wanted: &str) -> AppError {
     AppError::provider(format!(
         "no provider here has the model {wanted:?}: there is no key in the environment, and no server on \
          this machine.\n\

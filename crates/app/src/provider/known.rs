@@ -94,11 +94,11 @@ pub(super) const KNOWN_PROVIDERS: &[KnownProvider] = &[
 ];
 
 /// Returns the names of all of them.
-pub(super) fn names<'a>() -> impl Iterator<Item = &'a str> {
+pub(super) fn provider_names<'a>() -> impl Iterator<Item = &'a str> {
     KNOWN_PROVIDERS.iter().map(|known| known.id)
 }
 
 /// Returns a provider by its name.
-pub(super) fn known(id: &str) -> Option<&'static KnownProvider> {
+pub(super) fn find_known_provider(id: &str) -> Option<&'static KnownProvider> {
     KNOWN_PROVIDERS.iter().find(|known| known.id == id)
 }

@@ -12,15 +12,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_embedded::EMBEDDED;
-use lango_model::{Chain, Cost, Endpoint, FactsTable, Model, Recording, RetryPolicy, Tape, Wire};
+use lango_model::{
+    Chain, Cost, Endpoint, FactsTable, LoadedRecording, Model, RecordingWriter, RetryPolicy, Wire,
+};
 use lango_protocol::{AgentName, Usage};
 use lango_runtime::AgentModel;
 use lango_scripted::{RecordedServer, Script, ScriptedServer};
 
-use builder::{ModelBuilder, options, policy};
-use choose::named;
-pub use choose::{Choice, Source, choose, list, missing_provider_message};
-pub use server::Server;
+use builder::{ModelBuilder, model_options, retry_policy};
+use choose::choose_named;
+pub use choose::{
+    ModelChoice, ModelSource, choose_model, list_server_models, missing_provider_message,
+};
+pub use server::ModelServer;
 use server::usable_server;
 
 use crate::AppError;
@@ -38,7 +42,7 @@ pub struct ReadyModels {
     /// model, which cannot.
     pub writer: Option<Arc<dyn Model>>,
     /// The chosen model.
-    pub choice: Choice,
+    pub choice: ModelChoice,
     /// The prices of models.
     pub prices: PriceList,
     /// Messages for the user about the models.
@@ -46,13 +50,13 @@ pub struct ReadyModels {
     /// Values that must not be recorded or shown.
     pub secrets: Vec<String>,
     /// The recording of everything.
-    tape: Option<Arc<Tape>>,
+    tape: Option<Arc<RecordingWriter>>,
     /// The server of a scripted or recorded model, which lives as long as this.
-    _player: Option<Player>,
+    _player: Option<PlaybackServer>,
 }
 
 /// The loopback server of a scripted or recorded model, which stops when it is dropped.
-enum Player {
+enum PlaybackServer {
     Script { _server: ScriptedServer },
     Recording { _server: RecordedServer },
 }
@@ -68,9 +72,9 @@ impl ReadyModels {
 }
 
 /// Returns every configured or discovered server, for lists.
-pub fn servers(config: &Config) -> Vec<Server> {
-    let mut servers = server::configured_servers(config);
-    for local in server::local(config).into_iter().filter(|_| config.model.discover) {
+pub fn list_servers(config: &Config) -> Vec<ModelServer> {
+    let mut servers = server::list_configured_servers(config);
+    for local in server::list_local_servers(config).into_iter().filter(|_| config.model.discover) {
         if servers.iter().all(|server| server.id != local.id) {
             servers.push(local);
         }
@@ -89,11 +93,11 @@ pub struct PriceList {
 impl PriceList {
     /// Reads the price list, the user's own prices included.
     pub fn new(config: &Config) -> Result<Self, AppError> {
-        let names = known::names().chain(config.providers.keys().map(String::as_str));
+        let names = known::provider_names().chain(config.providers.keys().map(String::as_str));
         let servers = names.filter_map(|id| usable_server(config, id));
-        let local_providers = servers.filter(Server::runs_locally).map(|server| server.id);
+        let local_providers = servers.filter(ModelServer::runs_locally).map(|server| server.id);
         let local_providers = local_providers.chain([EMBEDDED.to_owned()]).collect();
-        Ok(Self { facts: facts(config)?, local_providers })
+        Ok(Self { facts: load_facts(config)?, local_providers })
     }
 
     /// Returns the cost of a call.
@@ -104,14 +108,14 @@ impl PriceList {
 }
 
 /// Returns the facts about models, the user's included.
-pub fn facts(config: &Config) -> Result<FactsTable, AppError> {
+pub fn load_facts(config: &Config) -> Result<FactsTable, AppError> {
     let own = config.models.iter().map(|(name, entry)| (name.clone(), *entry));
-    FactsTable::built_in().extended(own).map_err(|error| AppError::usage(error.to_string()))
+    FactsTable::built_in().with_entries(own).map_err(|error| AppError::usage(error.to_string()))
 }
 
 /// The purpose for which models are loaded.
 #[derive(Debug, Clone, Copy)]
-pub enum Purpose<'a> {
+pub enum ModelPurpose<'a> {
     /// To examine the chosen model, without a fallback.
     Examine,
     /// To work.
@@ -124,30 +128,30 @@ pub enum Purpose<'a> {
 }
 
 /// Loads the chosen model, with its fallbacks and the agents' own models if they are wanted.
-pub async fn prepare(
+pub async fn load_models(
     config: &Config,
-    choice: Choice,
-    purpose: Purpose<'_>,
+    choice: ModelChoice,
+    purpose: ModelPurpose<'_>,
 ) -> Result<ReadyModels, AppError> {
     let record = match purpose {
-        Purpose::Examine => None,
-        Purpose::Work { record, .. } => record,
+        ModelPurpose::Examine => None,
+        ModelPurpose::Work { record, .. } => record,
     };
     if record.is_some() {
-        recorded::check(config, &choice, purpose)?;
+        recorded::check_recordable(config, &choice, purpose)?;
     }
     let tape = record.map(|path| {
-        Tape::create(path).map_err(|error| {
+        RecordingWriter::create(path).map_err(|error| {
             let path = path.display();
             AppError::usage(format!("cannot record to {path}: {error}. Name a new file"))
         })
     });
     let mut builder = ModelBuilder::new(config)?;
     builder.tape = tape.transpose()?;
-    builder.is_whole = record.is_some() || matches!(choice.source, Source::Recording(_));
+    builder.is_whole = record.is_some() || matches!(choice.source, ModelSource::Recording(_));
     builder.notices.extend(record.and_then(|_| recorded::router_notice(config)));
     match choice.source.clone() {
-        Source::Script(file) => {
+        ModelSource::Script(file) => {
             let text = std::fs::read_to_string(&file).map_err(|error| {
                 AppError::usage(format!(
                     "cannot read the script {file}: {error}. To see one at work: lango demo"
@@ -155,13 +159,15 @@ pub async fn prepare(
             })?;
             let script =
                 Script::parse(&file, &text).map_err(|error| AppError::usage(error.to_string()))?;
-            play(builder, choice, script).await
+            play_script(builder, choice, script).await
         }
-        Source::Recording(file) if matches!(purpose, Purpose::Examine) => {
+        ModelSource::Recording(file) if matches!(purpose, ModelPurpose::Examine) => {
             Err(AppError::usage(format!("{file} is a recording: there is no model to examine")))
         }
-        Source::Recording(file) => replay(builder, choice, &file).await,
-        Source::Server(_) | Source::Embedded => serve(builder, choice, purpose).await,
+        ModelSource::Recording(file) => play_recording(builder, choice, &file).await,
+        ModelSource::Server(_) | ModelSource::Embedded => {
+            load_served_models(builder, choice, purpose).await
+        }
     }
 }
 
@@ -197,31 +203,35 @@ pub struct BuiltInScript {
 pub async fn open(config: &Config, options: ModelOptions) -> Result<ReadyModels, AppError> {
     match options {
         ModelOptions::Choose { wanted, record } => {
-            let choice = choose(config, wanted.as_deref()).await?;
-            let purpose = Purpose::Work { for_all: wanted.is_some(), record: record.as_deref() };
-            prepare(config, choice, purpose).await
+            let choice = choose_model(config, wanted.as_deref()).await?;
+            let purpose =
+                ModelPurpose::Work { for_all: wanted.is_some(), record: record.as_deref() };
+            load_models(config, choice, purpose).await
         }
-        ModelOptions::Script(script) => demonstrate(config, script).await,
+        ModelOptions::Script(script) => load_demo_model(config, script).await,
     }
 }
 
-async fn demonstrate(config: &Config, built_in: BuiltInScript) -> Result<ReadyModels, AppError> {
+async fn load_demo_model(
+    config: &Config,
+    built_in: BuiltInScript,
+) -> Result<ReadyModels, AppError> {
     let script = Script::parse(built_in.name, built_in.text);
     let script = script.map_err(|error| AppError::usage(error.to_string()))?;
-    let choice = Choice {
+    let choice = ModelChoice {
         id: lango_model::ModelId::new("script", built_in.model),
-        source: Source::Script(built_in.name.into()),
+        source: ModelSource::Script(built_in.name.into()),
         why: built_in.why.into(),
         listed: None,
         is_last_resort: false,
     };
-    play(ModelBuilder::new(config)?, choice, script).await
+    play_script(ModelBuilder::new(config)?, choice, script).await
 }
 
 /// Starts a scripted model on loopback.
-async fn play(
+async fn play_script(
     mut builder: ModelBuilder<'_>,
-    choice: Choice,
+    choice: ModelChoice,
     script: Script,
 ) -> Result<ReadyModels, AppError> {
     let config = builder.config;
@@ -230,19 +240,19 @@ async fn play(
         idle_timeout: Duration::from_secs(config.model.idle_seconds.max(1)),
         ..Endpoint::new(choice.id.clone(), Wire::OpenAi, server.base_url())
     };
-    let link = builder.link(endpoint)?;
-    let model = builder.agent_model(Chain::new(link, Vec::new(), policy(config)), None);
-    let player = Player::Script { _server: server };
-    builder.ready(model, BTreeMap::new(), choice, Some(player))
+    let link = builder.build_link(endpoint)?;
+    let model = builder.build_agent_model(Chain::new(link, Vec::new(), retry_policy(config)), None);
+    let player = PlaybackServer::Script { _server: server };
+    builder.into_ready_models(model, BTreeMap::new(), choice, Some(player))
 }
 
 /// Plays a recording on loopback: each agent has the models that it had.
-async fn replay(
+async fn play_recording(
     mut builder: ModelBuilder<'_>,
-    choice: Choice,
+    choice: ModelChoice,
     file: &str,
 ) -> Result<ReadyModels, AppError> {
-    let recording = Recording::read(Path::new(file));
+    let recording = LoadedRecording::read(Path::new(file));
     let recording = recording.map_err(|error| AppError::usage(error.to_string()))?;
     let server = RecordedServer::start(recording).await?;
     let mut agents = BTreeMap::new();
@@ -250,36 +260,36 @@ async fn replay(
         let mut links = Vec::new();
         for (id, endpoint) in server.endpoints(&name) {
             let facts = builder.facts.find(&id.provider, &id.model);
-            links.push(builder.link(Endpoint { facts, ..endpoint })?);
+            links.push(builder.build_link(Endpoint { facts, ..endpoint })?);
         }
         // Retries of a recording do not wait: what failed then fails again, at once.
-        let policy = RetryPolicy { first_wait: Duration::ZERO, ..policy(builder.config) };
+        let policy = RetryPolicy { first_wait: Duration::ZERO, ..retry_policy(builder.config) };
         if let (Ok(agent), false) = (name.parse::<AgentName>(), links.is_empty()) {
             let chain = Chain::new(links.remove(0), links, policy);
-            agents.insert(agent, builder.agent_model(chain, Some(&name)));
+            agents.insert(agent, builder.build_agent_model(chain, Some(&name)));
         }
     }
     let Some(model) = agents.values().next().cloned() else {
         return Err(AppError::usage(format!("{file} has no reply for any agent")));
     };
-    let player = Player::Recording { _server: server };
-    builder.ready(model, agents, choice, Some(player))
+    let player = PlaybackServer::Recording { _server: server };
+    builder.into_ready_models(model, agents, choice, Some(player))
 }
 
-async fn serve(
+async fn load_served_models(
     mut builder: ModelBuilder<'_>,
-    choice: Choice,
-    purpose: Purpose<'_>,
+    choice: ModelChoice,
+    purpose: ModelPurpose<'_>,
 ) -> Result<ReadyModels, AppError> {
     let config = builder.config;
-    let Purpose::Work { for_all, .. } = purpose else {
-        let chain = builder.chain(&choice, &[])?;
-        let model = builder.agent_model(chain, None);
-        return builder.ready(model, BTreeMap::new(), choice, None);
+    let ModelPurpose::Work { for_all, .. } = purpose else {
+        let chain = builder.build_chain(&choice, &[])?;
+        let model = builder.build_agent_model(chain, None);
+        return builder.into_ready_models(model, BTreeMap::new(), choice, None);
     };
     let mut fallbacks = Vec::new();
     for wanted in &config.model.fallbacks {
-        match named(config, wanted, "model.fallbacks").await {
+        match choose_named(config, wanted, "model.fallbacks").await {
             Ok(fallback) if fallback.id == choice.id => {}
             Ok(fallback) if fallback.is_embedded() && builder.tape.is_some() => {
                 builder.notices.push(recorded::fallback_notice(wanted));
@@ -293,15 +303,15 @@ async fn serve(
             Err(error) => return Err(error),
         }
     }
-    let chain = builder.chain(&choice, &fallbacks)?;
-    let model = builder.agent_model(chain, None);
+    let chain = builder.build_chain(&choice, &fallbacks)?;
+    let model = builder.build_agent_model(chain, None);
     // The embedded model cannot write, so it is no fallback for models that do.
     let mut writers = fallbacks.clone();
     writers.retain(|fallback| !fallback.is_embedded());
     let writer = if choice.is_embedded() {
         None
     } else {
-        Some(Arc::new(builder.chain(&choice, &writers)?) as Arc<dyn Model>)
+        Some(Arc::new(builder.build_chain(&choice, &writers)?) as Arc<dyn Model>)
     };
     let mut agents = BTreeMap::new();
     for (name, own) in &config.agents {
@@ -309,27 +319,27 @@ async fn serve(
             .parse()
             .map_err(|error| AppError::usage(format!("agents.{name} is not an agent: {error}")))?;
         let mut agent_model = model.clone();
-        agent_model.options = options(config, Some(name));
+        agent_model.options = model_options(config, Some(name));
         if let Some(wanted) = own.model.as_deref().filter(|_| !for_all) {
-            let chosen = named(config, wanted, &format!("agents.{name}.model")).await?;
-            let chain = builder.chain(&chosen, &fallbacks)?;
-            agent_model.model = builder.agent_model(chain, Some(name)).model;
+            let chosen = choose_named(config, wanted, &format!("agents.{name}.model")).await?;
+            let chain = builder.build_chain(&chosen, &fallbacks)?;
+            agent_model.model = builder.build_agent_model(chain, Some(name)).model;
         }
         agents.insert(agent, agent_model);
     }
     let observer = match config.observational_memory.model.as_deref() {
         Some("none") => None,
         Some(wanted) if !for_all => {
-            let chosen = named(config, wanted, "observationalMemory.model").await?;
+            let chosen = choose_named(config, wanted, "observationalMemory.model").await?;
             match &chosen.source {
-                Source::Server(_) => {
-                    Some(Arc::new(builder.chain(&chosen, &writers)?) as Arc<dyn Model>)
+                ModelSource::Server(_) => {
+                    Some(Arc::new(builder.build_chain(&chosen, &writers)?) as Arc<dyn Model>)
                 }
-                Source::Script(_) | Source::Recording(_) | Source::Embedded => None,
+                ModelSource::Script(_) | ModelSource::Recording(_) | ModelSource::Embedded => None,
             }
         }
         _ => writer.clone(),
     };
-    let ready = builder.ready(model, agents, choice, None)?;
+    let ready = builder.into_ready_models(model, agents, choice, None)?;
     Ok(ReadyModels { observer, writer, ..ready })
 }

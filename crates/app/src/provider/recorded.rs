@@ -3,15 +3,15 @@
 
 use lango_embedded::EMBEDDED;
 
-use super::{Choice, Purpose};
+use super::{ModelChoice, ModelPurpose};
 use crate::AppError;
 use crate::config::{Config, RouterName};
 
 /// Refuses models that would not be in the recording.
-pub(super) fn check(
+pub(super) fn check_recordable(
     config: &Config,
-    choice: &Choice,
-    purpose: Purpose<'_>,
+    choice: &ModelChoice,
+    purpose: ModelPurpose<'_>,
 ) -> Result<(), AppError> {
     if choice.is_embedded() {
         return Err(AppError::usage(
@@ -20,7 +20,7 @@ pub(super) fn check(
              PROVIDER/NAME",
         ));
     }
-    let for_all = matches!(purpose, Purpose::Work { for_all: true, .. });
+    let for_all = matches!(purpose, ModelPurpose::Work { for_all: true, .. });
     let mut own = config.agents.iter().filter(|_| !for_all);
     match own.find(|(_, agent)| agent.model.as_deref() == Some(EMBEDDED)) {
         None => Ok(()),

@@ -1,15 +1,15 @@
 //! Finds servers of models in the configuration, the environment, and on this machine.
 
-use lango_model::{ApiKey, Endpoint, Facts, ModelId, Wire};
+use lango_model::{ApiKey, Endpoint, ModelFacts, ModelId, Wire};
 
-use super::known::{KNOWN_PROVIDERS, KnownProvider, known};
+use super::known::{KNOWN_PROVIDERS, KnownProvider, find_known_provider};
 use crate::AppError;
 use crate::config::{Config, ProviderConfig};
-use crate::environment::variable;
+use crate::environment::read_variable;
 
 /// A server that models are reached through.
 #[derive(Debug, Clone)]
-pub struct Server {
+pub struct ModelServer {
     /// Its name in the configuration.
     pub id: String,
     /// The wire format it speaks.
@@ -26,20 +26,20 @@ pub struct Server {
     known: Option<&'static KnownProvider>,
 }
 
-fn first_set(names: &[&'static str]) -> Option<(&'static str, String)> {
-    names.iter().find_map(|name| variable(name).map(|value| (*name, value)))
+fn find_first_set(names: &[&'static str]) -> Option<(&'static str, String)> {
+    names.iter().find_map(|name| read_variable(name).map(|value| (*name, value)))
 }
 
-impl Server {
+impl ModelServer {
     /// Returns a server by its name. No request is sent.
-    pub fn named(config: &Config, id: &str) -> Result<Self, AppError> {
-        let (configured, known) = (config.providers.get(id), known(id));
+    pub fn find_named(config: &Config, id: &str) -> Result<Self, AppError> {
+        let (configured, known) = (config.providers.get(id), find_known_provider(id));
         if configured.is_none() && known.is_none() {
-            return Err(unknown(config, id));
+            return Err(unknown_provider_error(config, id));
         }
         let ProviderConfig { r#type, base_url, api_key_env, headers } =
             configured.cloned().unwrap_or_default();
-        let from_environment = known.and_then(|known| first_set(known.urls));
+        let from_environment = known.and_then(|known| find_first_set(known.urls));
         let (base_url, mut why) = match (base_url, from_environment, known) {
             (Some(url), _, _) => (url, format!("providers.{id}")),
             (None, Some((name, url)), _) => (with_scheme(&url), name.to_owned()),
@@ -53,11 +53,11 @@ impl Server {
         };
         let usual_key = || {
             let keys = known.map_or(&[][..], |known| known.keys);
-            first_set(keys).map(|(name, _)| name).or_else(|| keys.first().copied())
+            find_first_set(keys).map(|(name, _)| name).or_else(|| keys.first().copied())
         };
         let key_variable = api_key_env.or_else(|| usual_key().map(str::to_owned));
         if why == id
-            && let Some(name) = key_variable.as_deref().filter(|name| variable(name).is_some())
+            && let Some(name) = key_variable.as_deref().filter(|name| read_variable(name).is_some())
         {
             name.clone_into(&mut why);
         }
@@ -65,7 +65,7 @@ impl Server {
         let mut secrets = Vec::new();
         let headers = headers.into_iter().map(|(name, value)| {
             let Some(named) = value.strip_prefix('$') else { return Ok((name, value)) };
-            let value = variable(named).ok_or_else(|| {
+            let value = read_variable(named).ok_or_else(|| {
                 let key = format!("providers.{id}.headers.{name}");
                 AppError::usage(format!("{key} is ${named}, and {named} is not set"))
             })?;
@@ -90,7 +90,7 @@ impl Server {
 
     /// Returns the key itself.
     pub fn key(&self) -> Option<String> {
-        self.key_variable.as_deref().and_then(variable)
+        self.key_variable.as_deref().and_then(read_variable)
     }
 
     /// Tells whether neither the configuration nor the environment names it: it is only a default
@@ -116,7 +116,7 @@ impl Server {
     }
 
     /// Returns the endpoint of one of its models.
-    pub fn endpoint(&self, config: &Config, model: &str, mut facts: Facts) -> Endpoint {
+    pub fn endpoint(&self, config: &Config, model: &str, mut facts: ModelFacts) -> Endpoint {
         if self.wire == Wire::Ollama {
             // It allocates as large a context window as it is asked for, which has to fit in
             // memory.
@@ -138,13 +138,13 @@ impl Server {
 
 /// Returns the servers that the environment and the configuration name, the preferred one first: a
 /// base URL in the environment, then keys, then the configuration.
-pub(super) fn configured_servers(config: &Config) -> Vec<Server> {
+pub(super) fn list_configured_servers(config: &Config) -> Vec<ModelServer> {
     let named = |id: &str| usable_server(config, id);
-    let by_url = KNOWN_PROVIDERS.iter().filter(|known| first_set(known.urls).is_some());
-    let by_key = KNOWN_PROVIDERS.iter().filter(|known| first_set(known.keys).is_some());
+    let by_url = KNOWN_PROVIDERS.iter().filter(|known| find_first_set(known.urls).is_some());
+    let by_key = KNOWN_PROVIDERS.iter().filter(|known| find_first_set(known.keys).is_some());
     let configured = config.providers.keys().map(String::as_str);
     let ids = by_url.chain(by_key).map(|known| known.id).chain(configured);
-    let mut servers: Vec<Server> = Vec::new();
+    let mut servers: Vec<ModelServer> = Vec::new();
     for server in ids.filter_map(named) {
         if !server.lacks_key() && servers.iter().all(|other| other.id != server.id) {
             servers.push(server);
@@ -154,15 +154,15 @@ pub(super) fn configured_servers(config: &Config) -> Vec<Server> {
 }
 
 /// Returns the servers that usually run on this machine.
-pub(super) fn local(config: &Config) -> Vec<Server> {
+pub(super) fn list_local_servers(config: &Config) -> Vec<ModelServer> {
     let local = KNOWN_PROVIDERS.iter().filter(|known| known.is_local());
     local.filter_map(|known| usable_server(config, known.id)).collect()
 }
 
 /// Returns a server by its name, or none if its configuration is incomplete. Asking for it by name
 /// says why.
-pub(super) fn usable_server(config: &Config, id: &str) -> Option<Server> {
-    Server::named(config, id)
+pub(super) fn usable_server(config: &Config, id: &str) -> Option<ModelServer> {
+    ModelServer::find_named(config, id)
         .inspect_err(|error| tracing::debug!(id, %error, "a provider cannot be used"))
         .ok()
 }
@@ -174,7 +174,7 @@ fn with_scheme(url: &str) -> String {
     url.replace("://0.0.0.0", "://127.0.0.1")
 }
 
-fn unknown(config: &Config, id: &str) -> AppError {
+fn unknown_provider_error(config: &Config, id: &str) -> AppError {
     let usual = KNOWN_PROVIDERS.iter().map(|known| known.id);
     let mut names: Vec<&str> = usual.chain(config.providers.keys().map(String::as_str)).collect();
     names.dedup();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use lango_app::config::{Config, LoadedConfig};
 use lango_app::provider::ModelOptions;
 use lango_app::{App, AppError, ErrorKind, Home, InspectOptions, OpenOptions, TeamOptions};
-use lango_protocol::{EventBody, Origin, SessionId};
+use lango_protocol::{EventBody, MessageOrigin, SessionId};
 use lango_runtime::{TurnRequest, UnattendedApprover};
 
 fn app(directory: &Path, config: Config) -> App {
@@ -38,17 +38,17 @@ async fn a_client_loads_opens_and_runs_a_turn() {
     let assembly = app.open(OpenOptions::new(team, models)).await.unwrap();
     let running = assembly.runtime(Arc::new(UnattendedApprover));
     let session = SessionId::generate();
-    let request = TurnRequest::new(session.clone(), "list the files here", Origin::Library);
-    let outcome = running.runtime.start_turn(request).outcome().await.unwrap();
+    let request = TurnRequest::new(session.clone(), "list the files here", MessageOrigin::Library);
+    let outcome = running.runtime.start_turn(request).wait_for_outcome().await.unwrap();
     assert!(outcome.is_done(), "{outcome:?}");
-    assert_eq!(running.settle().await, Vec::<String>::new());
-    let events = running.runtime.journal().events(&session, 0, 100).await.unwrap();
+    assert_eq!(running.wait_for_observers().await, Vec::<String>::new());
+    let events = running.runtime.journal().read_events(&session, 0, 100).await.unwrap();
     let answer = events.iter().find_map(|event| match &event.body {
         EventBody::Message { text, answer: true } => Some(text.clone()),
         _ => None,
     });
     assert!(answer.unwrap().contains("notes.txt"));
-    assert!(running.notices().await.unwrap().is_empty());
+    assert!(running.collect_notices().await.unwrap().is_empty());
 }
 
 #[tokio::test(flavor = "current_thread")]
@@ -66,7 +66,7 @@ async fn looking_needs_no_model_and_sees_the_same_team() {
     }
     let agents: Vec<&str> = roster.tree.sub_agents().iter().map(|a| a.name.as_str()).collect();
     assert_eq!(agents, ["operator", "navigator", "librarian", "planner", "chronicler"]);
-    assert!(roster.unmatched_tools().is_empty());
+    assert!(roster.list_unmatched_tools().is_empty());
     let taken = roster.check_remote_name(&"operator".parse().unwrap()).unwrap_err();
     assert_eq!(taken.kind(), ErrorKind::Usage, "{taken}");
     roster.check_remote_name(&"weather".parse().unwrap()).unwrap();

@@ -20,7 +20,7 @@ pub(crate) enum GraphCommand {
         #[arg(long, value_name = "N", default_value_t = 2)]
         depth: u32,
         /// As it was then: a day, or a time as in 2026-01-31T12:00:00Z.
-        #[arg(long, value_name = "TIME", value_parser = moment)]
+        #[arg(long, value_name = "TIME", value_parser = parse_moment)]
         at: Option<Timestamp>,
         /// Print JSON.
         #[arg(long)]
@@ -32,12 +32,12 @@ pub(crate) enum GraphCommand {
   lango graph add Ada \"lives in\" London --since 2026-01-31 --source letters.md")]
     Add {
         #[command(flatten)]
-        relation: Relation,
+        relation: RelationArguments,
         /// Source that supports it: a document, an address, or a sentence.
         #[arg(long, value_name = "TEXT")]
         source: Option<String>,
         /// Since when it holds; now by default.
-        #[arg(long, value_name = "TIME", value_parser = moment)]
+        #[arg(long, value_name = "TIME", value_parser = parse_moment)]
         since: Option<Timestamp>,
     },
     /// Say that a relation holds no longer. It stays on record.
@@ -46,9 +46,9 @@ pub(crate) enum GraphCommand {
   lango graph end Ada \"lives in\" London --at 2026-03-01")]
     End {
         #[command(flatten)]
-        relation: Relation,
+        relation: RelationArguments,
         /// Since when; now by default.
-        #[arg(long, value_name = "TIME", value_parser = moment)]
+        #[arg(long, value_name = "TIME", value_parser = parse_moment)]
         at: Option<Timestamp>,
     },
     /// Find relations.
@@ -76,7 +76,7 @@ pub(crate) enum GraphCommand {
 
 /// A relation on the command line.
 #[derive(Debug, Args)]
-pub(crate) struct Relation {
+pub(crate) struct RelationArguments {
     /// Subject of the relation.
     pub(crate) subject: String,
     /// Predicate of the relation.
@@ -99,7 +99,7 @@ pub(crate) struct QueryArguments {
     #[arg(long)]
     pub(crate) object: Option<String>,
     /// As it was then: a day, or a time as in 2026-01-31T12:00:00Z.
-    #[arg(long, value_name = "TIME", value_parser = moment)]
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     pub(crate) at: Option<Timestamp>,
     /// Also those that have ended.
     #[arg(long, conflicts_with = "at")]
@@ -121,7 +121,7 @@ pub(crate) enum ExportFormat {
 }
 
 /// Parses a day, which means its first moment in the local time zone, or a time with its own zone.
-fn moment(text: &str) -> Result<Timestamp, String> {
+fn parse_moment(text: &str) -> Result<Timestamp, String> {
     let time = text.parse::<jiff::Timestamp>().or_else(|_| {
         let day = text.parse::<jiff::civil::Date>()?;
         Ok::<_, jiff::Error>(day.to_zoned(jiff::tz::TimeZone::system())?.timestamp())

@@ -12,7 +12,7 @@ use super::TeamArguments;
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
     /// The address to listen on; 127.0.0.1, which only this machine reaches, unless configured.
-    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub(crate) host: Option<IpAddr>,
     /// The port; 8787 unless configured, 0 for any that is free.
     #[arg(long)]
@@ -43,7 +43,7 @@ pub(crate) struct McpServeArguments {
     pub(crate) team: TeamArguments,
 }
 
-fn address(text: &str) -> Result<IpAddr, String> {
+fn parse_address(text: &str) -> Result<IpAddr, String> {
     match text {
         "localhost" => Ok(IpAddr::from([127, 0, 0, 1])),
         other => other.parse().map_err(|_| {

@@ -101,7 +101,7 @@ pub(crate) struct ApproveArguments {
     /// ask: a person at the terminal; wait: an answer with `lango approvals`; none: deny;
     /// all: allow everything, unseen.
     #[arg(long, value_name = "WHO", default_value = "ask")]
-    pub(crate) approve: Approve,
+    pub(crate) approve: ApprovalMode,
 }
 
 /// The formats of output.
@@ -116,7 +116,7 @@ pub(crate) struct OutputArguments {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Approve {
+pub(crate) enum ApprovalMode {
     #[default]
     Ask,
     Wait,

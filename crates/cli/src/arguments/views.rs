@@ -139,14 +139,14 @@ pub(crate) struct UsageArguments {
     pub(crate) days: Option<u32>,
     /// Grouping of the sums.
     #[arg(long, value_name = "WHAT", default_value = "model")]
-    pub(crate) by: UsageBy,
+    pub(crate) by: UsageGrouping,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum UsageBy {
+pub(crate) enum UsageGrouping {
     Model,
     Agent,
     Session,

@@ -2,14 +2,14 @@
 
 use lango_app::{InspectOptions, Roster, TeamOptions};
 use lango_orchestration::{
-    Root, SubAgentKind, UnmatchedPolicy, capability_description, tool_capability,
+    RootAgent, SubAgentKind, UnmatchedToolPolicy, capability_description, tool_capability,
 };
-use lango_text::visible;
+use lango_text::make_visible;
 use lango_tool::{RegisteredTool, SafetyLevel};
 use serde::Serialize;
 
 use super::CommandContext;
-use super::table::table;
+use super::table::render_table;
 use crate::arguments::{AgentsCommand, CatalogArguments, ToolsCommand};
 use crate::failure::{ExitStatus, Failure};
 
@@ -56,7 +56,10 @@ pub(crate) async fn agents(
 }
 
 /// Returns the team with the tools of MCP servers and the remote agents.
-async fn roster(context: &CommandContext, arguments: &CatalogArguments) -> Result<Roster, Failure> {
+async fn load_roster(
+    context: &CommandContext,
+    arguments: &CatalogArguments,
+) -> Result<Roster, Failure> {
     let team = TeamOptions { topology: arguments.topology.clone(), ..TeamOptions::default() };
     let options = InspectOptions { team, mcp_tools: true, remote_agents: true };
     Ok(context.app.inspect(options).await?.roster)
@@ -66,7 +69,7 @@ async fn list(
     context: &CommandContext,
     arguments: &CatalogArguments,
 ) -> Result<ExitStatus, Failure> {
-    let view = view(&roster(context, arguments).await?);
+    let view = build_view(&load_roster(context, arguments).await?);
     if arguments.json {
         context.printer.json(&view)?;
         return Ok(ExitStatus::Success);
@@ -81,7 +84,7 @@ async fn list(
         })
         .collect();
     let mut text = format!("topology {}\n\n", view.topology);
-    text.push_str(&table(&["AGENT", "CAPABILITIES", "TOOLS"], &rows));
+    text.push_str(&render_table(&["AGENT", "CAPABILITIES", "TOOLS"], &rows));
     if !view.not_created.is_empty() {
         text.push_str("\nNot created:\n");
         for missing in &view.not_created {
@@ -105,8 +108,8 @@ async fn show(
     name: &str,
     arguments: &CatalogArguments,
 ) -> Result<ExitStatus, Failure> {
-    let roster = roster(context, arguments).await?;
-    let view = view(&roster);
+    let roster = load_roster(context, arguments).await?;
+    let view = build_view(&roster);
     let Some(agent) = view.agents.iter().find(|agent| agent.name == name) else {
         let names: Vec<&str> = view.agents.iter().map(|agent| agent.name.as_str()).collect();
         let known = names.join(", ");
@@ -144,11 +147,11 @@ async fn show(
     Ok(ExitStatus::Success)
 }
 
-fn names(tools: &[std::sync::Arc<RegisteredTool>]) -> Vec<String> {
+fn tool_names(tools: &[std::sync::Arc<RegisteredTool>]) -> Vec<String> {
     tools.iter().map(|tool| tool.name().to_owned()).collect()
 }
 
-fn view(roster: &Roster) -> AgentsView {
+fn build_view(roster: &Roster) -> AgentsView {
     let plain = |name: &str, role, capabilities: String, tools| AgentView {
         name: name.to_owned(),
         role,
@@ -160,20 +163,20 @@ fn view(roster: &Roster) -> AgentsView {
         cannot_do: Vec::new(),
     };
     let (mut agents, unmatched) = match &roster.tree.root {
-        Root::Single(single) => {
+        RootAgent::Single(single) => {
             let capabilities = capability_description(&single.tools);
-            let tools = names(&single.tools);
+            let tools = tool_names(&single.tools);
             let agent = plain(single.name.as_str(), "single agent", capabilities, tools);
             (vec![agent], Vec::new())
         }
-        Root::Team(team) => {
+        RootAgent::Team(team) => {
             let capabilities = "answers or delegates".to_owned();
             let root = plain(team.name.as_str(), "orchestrator", capabilities, Vec::new());
             (vec![root], team.unmatched.clone())
         }
     };
     for sub_agent in roster.tree.sub_agents() {
-        let tools = names(sub_agent.tools());
+        let tools = tool_names(sub_agent.tools());
         let name = sub_agent.name.as_str();
         let role = match sub_agent.kind {
             SubAgentKind::Local { .. } => "specialist",
@@ -189,7 +192,7 @@ fn view(roster: &Roster) -> AgentsView {
         agents.push(agent);
     }
     let created = |name: &str| roster.tree.agent(name).is_some();
-    let is_team = matches!(roster.tree.root, Root::Team(_));
+    let is_team = matches!(roster.tree.root, RootAgent::Team(_));
     let specs =
         roster.topology().agents().iter().filter(|spec| is_team && !created(spec.name.as_str()));
     let not_created = specs.map(|spec| MissingView {
@@ -197,14 +200,14 @@ fn view(roster: &Roster) -> AgentsView {
         why: format!("no tool begins with {}", spec.prefixes.join(", ")),
     });
     let reason = match roster.topology().unmatched() {
-        UnmatchedPolicy::NoAgent => {
+        UnmatchedToolPolicy::NoAgent => {
             "no agent's prefixes match it, and this topology gives such tools to no agent"
         }
-        UnmatchedPolicy::Agent(_) => "the agent for unmatched tools was not created",
+        UnmatchedToolPolicy::Agent(_) => "the agent for unmatched tools was not created",
     };
     AgentsView {
         topology: roster.topology().name().to_owned(),
-        not_created: not_created.chain(absent(roster)).collect(),
+        not_created: not_created.chain(list_absent_agents(roster)).collect(),
         unmatched_tools: unmatched
             .iter()
             .map(|tool| UnmatchedView { tool: tool.name().to_owned(), why: reason.to_owned() })
@@ -214,11 +217,11 @@ fn view(roster: &Roster) -> AgentsView {
 }
 
 /// Returns the remote agents that are not reachable.
-fn absent(roster: &Roster) -> impl Iterator<Item = MissingView> {
+fn list_absent_agents(roster: &Roster) -> impl Iterator<Item = MissingView> {
     let statuses = roster.remotes.iter().flat_map(|remotes| &remotes.statuses);
     statuses.filter_map(|status| {
         let error = status.availability.as_ref().err()?;
-        Some(MissingView { agent: status.name.to_string(), why: visible(&error.to_string()) })
+        Some(MissingView { agent: status.name.to_string(), why: make_visible(&error.to_string()) })
     })
 }
 
@@ -237,10 +240,10 @@ pub(crate) async fn tools(
     command: ToolsCommand,
 ) -> Result<ExitStatus, Failure> {
     let ToolsCommand::List(arguments) = command;
-    let roster = roster(context, &arguments).await?;
+    let roster = load_roster(context, &arguments).await?;
     let owner = |name: &str| match &roster.tree.root {
-        Root::Single(single) => Some(single.name.as_str()),
-        Root::Team(team) => team
+        RootAgent::Single(single) => Some(single.name.as_str()),
+        RootAgent::Team(team) => team
             .sub_agents
             .iter()
             .find(|agent| agent.tools().iter().any(|tool| tool.name() == name))
@@ -276,6 +279,6 @@ pub(crate) async fn tools(
         .collect();
     context
         .printer
-        .print(&table(&["TOOL", "OWNER", "LEVEL", "READ-ONLY", "DESCRIPTION"], &rows))?;
+        .print(&render_table(&["TOOL", "OWNER", "LEVEL", "READ-ONLY", "DESCRIPTION"], &rows))?;
     Ok(ExitStatus::Success)
 }

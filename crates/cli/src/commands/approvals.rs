@@ -2,16 +2,20 @@
 
 use std::path::Path;
 
-use lango_app::{InspectOptions, Stores, TeamOptions, approval_policy, expand_path, rule_book};
+use lango_app::{
+    InspectOptions, Stores, TeamOptions, expand_path, open_rule_book, read_approval_policy,
+};
 use lango_protocol::{AgentName, ApprovalDecision, EventBody, Timestamp};
-use lango_runtime::{Case, Effect, Rule, RuleBook, StepPattern, StoredRule, Verdict, decide};
-use lango_store::{Answer, AnswerOutcome, Journal, PendingApproval};
-use lango_text::{single_spaced, truncate_characters, visible, visible_lines};
+use lango_runtime::{
+    Effect, Rule, RuleBook, RuleCase, StepPattern, StoredRule, Verdict, decide_call,
+};
+use lango_store::{AnswerOutcome, ApprovalAnswerRow, Journal, PendingApproval};
+use lango_text::{make_lines_visible, make_visible, to_single_spaced, truncate_characters};
 use lango_tool::Proposal;
 use serde::Serialize;
 
 use super::sessions::local_time;
-use super::table::table;
+use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::arguments::{ApprovalsCommand, RuleArguments, RuleEffect};
 use crate::failure::{ExitStatus, Failure};
@@ -24,21 +28,34 @@ pub(crate) async fn approvals(
     command: ApprovalsCommand,
 ) -> Result<ExitStatus, Failure> {
     let Stores { database, journal } = context.app.open_stores().await?;
-    let book = rule_book(context.config(), database).await?;
+    let book = open_rule_book(context.config(), database).await?;
     match command {
         ApprovalsCommand::List { json } => list(context.printer, &journal, &book, json).await?,
         ApprovalsCommand::Show { id } => show(context.printer, &journal, &book, &id).await?,
         ApprovalsCommand::Approve { id, always } => {
-            return answer(context.printer, &journal, &id, ApprovalDecision::Approved, always)
-                .await;
+            return answer_question(
+                context.printer,
+                &journal,
+                &id,
+                ApprovalDecision::Approved,
+                always,
+            )
+            .await;
         }
         ApprovalsCommand::Deny { id } => {
-            return answer(context.printer, &journal, &id, ApprovalDecision::Denied, false).await;
+            return answer_question(
+                context.printer,
+                &journal,
+                &id,
+                ApprovalDecision::Denied,
+                false,
+            )
+            .await;
         }
-        ApprovalsCommand::Add(arguments) => add(context.printer, &book, arguments).await?,
-        ApprovalsCommand::Revoke { id } => revoke(context.printer, &book, &id).await?,
+        ApprovalsCommand::Add(arguments) => add_rule(context.printer, &book, arguments).await?,
+        ApprovalsCommand::Revoke { id } => revoke_rule(context.printer, &book, &id).await?,
         ApprovalsCommand::Explain { command, workspace, json } => {
-            explain(context, &book, &command, workspace.as_deref(), json).await?;
+            explain_command(context, &book, &command, workspace.as_deref(), json).await?;
         }
     }
     Ok(ExitStatus::Success)
@@ -70,7 +87,7 @@ struct RuleView {
     from: String,
 }
 
-fn waiting(pending: &PendingApproval) -> PendingView<'_> {
+fn build_pending_view(pending: &PendingApproval) -> PendingView<'_> {
     let (tool, summary) = match &pending.event.body {
         EventBody::ApprovalRequested { tool, summary, .. } => (tool.as_str(), summary.as_str()),
         _ => ("", ""),
@@ -93,8 +110,8 @@ fn waiting(pending: &PendingApproval) -> PendingView<'_> {
     }
 }
 
-async fn rules(book: &RuleBook) -> Result<Vec<RuleView>, Failure> {
-    let stored = book.stored().await?;
+async fn build_rule_views(book: &RuleBook) -> Result<Vec<RuleView>, Failure> {
+    let stored = book.list_stored_rules().await?;
     let described = |rule: &Rule| {
         let by = |stored: &&StoredRule| stored.rule.id == rule.id;
         let from = match stored.iter().find(by) {
@@ -103,7 +120,7 @@ async fn rules(book: &RuleBook) -> Result<Vec<RuleView>, Failure> {
         };
         RuleView { id: rule.id.clone(), rule: rule.to_string(), from }
     };
-    Ok(book.current().await?.iter().map(described).collect())
+    Ok(book.load_rules().await?.iter().map(described).collect())
 }
 
 async fn list(
@@ -112,9 +129,9 @@ async fn list(
     book: &RuleBook,
     json: bool,
 ) -> Result<(), Failure> {
-    let pending = journal.pending_approvals().await?;
-    let waiting: Vec<PendingView<'_>> = pending.iter().map(waiting).collect();
-    let rules = rules(book).await?;
+    let pending = journal.list_pending_approvals().await?;
+    let waiting: Vec<PendingView<'_>> = pending.iter().map(build_pending_view).collect();
+    let rules = build_rule_views(book).await?;
     if json {
         return printer.json(&ApprovalsView { waiting, rules });
     }
@@ -123,7 +140,7 @@ async fn list(
         text.push_str("Nothing waits for an answer.\n");
     } else {
         let row = |question: &PendingView<'_>| {
-            let effect = single_spaced(question.summary);
+            let effect = to_single_spaced(question.summary);
             vec![
                 question.id.to_owned(),
                 question.state.to_owned(),
@@ -134,7 +151,7 @@ async fn list(
             ]
         };
         let rows: Vec<Vec<String>> = waiting.iter().map(row).collect();
-        text += &table(&["QUESTION", "STATE", "EXPIRES", "AGENT", "TOOL", "EFFECT"], &rows);
+        text += &render_table(&["QUESTION", "STATE", "EXPIRES", "AGENT", "TOOL", "EFFECT"], &rows);
         text += "Read it whole with: lango approvals show QUESTION\n";
     }
     if rules.is_empty() {
@@ -143,14 +160,14 @@ async fn list(
         let row = |rule: &RuleView| vec![rule.id.clone(), rule.from.clone(), rule.rule.clone()];
         let rows: Vec<Vec<String>> = rules.iter().map(row).collect();
         text.push('\n');
-        text += &table(&["RULE", "FROM", "WHAT"], &rows);
+        text += &render_table(&["RULE", "FROM", "WHAT"], &rows);
     }
     printer.print(&text)
 }
 
 /// Returns the one question whose id begins with `given`.
-async fn find(journal: &Journal, given: &str) -> Result<PendingApproval, Failure> {
-    let mut found = journal.pending_approvals().await?;
+async fn find_question(journal: &Journal, given: &str) -> Result<PendingApproval, Failure> {
+    let mut found = journal.list_pending_approvals().await?;
     found.retain(|pending| !given.is_empty() && pending.call.as_str().starts_with(given));
     match found.len() {
         1 => Ok(found.remove(0)),
@@ -168,14 +185,16 @@ async fn show(
     book: &RuleBook,
     given: &str,
 ) -> Result<(), Failure> {
-    if let Some(rule) = rules(book).await?.into_iter().find(|rule| rule.id.starts_with(given)) {
+    if let Some(rule) =
+        build_rule_views(book).await?.into_iter().find(|rule| rule.id.starts_with(given))
+    {
         return printer.print(&format!("rule {} (from {})\n{}\n", rule.id, rule.from, rule.rule));
     }
-    let pending = find(journal, given).await?;
-    let question = waiting(&pending);
+    let pending = find_question(journal, given).await?;
+    let question = build_pending_view(&pending);
     let always = match &pending.event.body {
         EventBody::ApprovalRequested { always, .. } if !always.is_empty() => {
-            format!("\n--always would store:\n{}\n", visible_lines(&always.join("\n"), "    "))
+            format!("\n--always would store:\n{}\n", make_lines_visible(&always.join("\n"), "    "))
         }
         _ => String::new(),
     };
@@ -194,14 +213,14 @@ async fn show(
     ))
 }
 
-async fn answer(
+async fn answer_question(
     printer: Printer,
     journal: &Journal,
     given: &str,
     decision: ApprovalDecision,
     always: bool,
 ) -> Result<ExitStatus, Failure> {
-    let pending = find(journal, given).await?;
+    let pending = find_question(journal, given).await?;
     let can_be_remembered = matches!(
         &pending.event.body,
         EventBody::ApprovalRequested { always, .. } if !always.is_empty()
@@ -213,7 +232,7 @@ async fn answer(
         ));
     }
     let by = "the user, with lango approvals".to_owned();
-    let answer = Answer { decision, always, by };
+    let answer = ApprovalAnswerRow { decision, always, by };
     match journal.answer_approval(&pending.call, &pending.digest, &answer).await? {
         AnswerOutcome::Accepted => {
             let word = match decision {
@@ -221,7 +240,7 @@ async fn answer(
                 ApprovalDecision::Denied => "Denied",
             };
             let session = &pending.event.session;
-            let running = journal.unfinished_turns(Some(session)).await?;
+            let running = journal.list_unfinished_turns(Some(session)).await?;
             let next = match running.first() {
                 Some(turn) if turn.running.is_none() => {
                     format!(" Its turn was interrupted; go on with: lango resume {session}")
@@ -238,7 +257,11 @@ async fn answer(
     }
 }
 
-async fn add(printer: Printer, book: &RuleBook, arguments: RuleArguments) -> Result<(), Failure> {
+async fn add_rule(
+    printer: Printer,
+    book: &RuleBook,
+    arguments: RuleArguments,
+) -> Result<(), Failure> {
     let RuleArguments { effect, tool, agent, directory, exact, words } = arguments;
     if tool.is_none() && words.is_empty() {
         return Err(Failure::usage(
@@ -276,8 +299,8 @@ async fn add(printer: Printer, book: &RuleBook, arguments: RuleArguments) -> Res
     printer.print(&format!("{id}  {rule}\n"))
 }
 
-async fn revoke(printer: Printer, book: &RuleBook, given: &str) -> Result<(), Failure> {
-    let mut found = book.stored().await?;
+async fn revoke_rule(printer: Printer, book: &RuleBook, given: &str) -> Result<(), Failure> {
+    let mut found = book.list_stored_rules().await?;
     found.retain(|stored| !given.is_empty() && stored.rule.id.starts_with(given));
     match found.as_slice() {
         [one] => {
@@ -310,7 +333,7 @@ struct ExplainedStep<'a> {
     exact_only: Option<&'a str>,
 }
 
-async fn explain(
+async fn explain_command(
     context: &CommandContext,
     book: &RuleBook,
     command: &str,
@@ -327,9 +350,9 @@ async fn explain(
     let proposal = prepared.propose().unwrap_or_else(|| Proposal::plain(command));
     let agent = "operator".parse().map_err(|_| missing())?;
     let directory = &inspection.workspace;
-    let case = Case { tool: "exec_shell", agent: &agent, directory, proposal: &proposal };
-    let policy = approval_policy(context.config());
-    let (verdict, because) = match decide(policy, true, &book.current().await?, &case) {
+    let case = RuleCase { tool: "exec_shell", agent: &agent, directory, proposal: &proposal };
+    let policy = read_approval_policy(context.config());
+    let (verdict, because) = match decide_call(policy, true, &book.load_rules().await?, &case) {
         Verdict::Run { because } => ("runs without asking", because),
         Verdict::Ask { because } => ("is asked about", vec![because]),
         Verdict::Refuse { because } => ("does not run", vec![because]),
@@ -355,22 +378,23 @@ async fn explain(
     if json {
         return context.printer.json(&explanation);
     }
-    let mut text = format!("It {verdict}: {}.\n", visible(&explanation.because.join("; ")));
+    let mut text = format!("It {verdict}: {}.\n", make_visible(&explanation.because.join("; ")));
     if !explanation.steps.is_empty() {
         text.push_str("\nIt would run:\n");
         for step in &explanation.steps {
-            let words: Vec<String> = step.words.iter().map(|word| visible(word)).collect();
+            let words: Vec<String> = step.words.iter().map(|word| make_visible(word)).collect();
             text += &format!("  {}\n", words.join(" "));
             if let Some(why) = step.exact_only {
-                text += &format!("      only an exact rule can allow this: {}\n", visible(why));
+                text +=
+                    &format!("      only an exact rule can allow this: {}\n", make_visible(why));
             }
         }
     }
     if let Some(why) = explanation.unreadable {
-        text += &format!("\nNot all of it is known: {}.\n", visible(why));
+        text += &format!("\nNot all of it is known: {}.\n", make_visible(why));
     }
     for what in &explanation.rests_on {
-        text += &format!("\nIt rests on the content of {}\n", visible(what));
+        text += &format!("\nIt rests on the content of {}\n", make_visible(what));
     }
     context.printer.print(&text)
 }

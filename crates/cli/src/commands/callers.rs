@@ -8,7 +8,7 @@ use lango_server::{CallerRecord, Callers, EndpointKind};
 use serde::Serialize;
 
 use super::sessions::local_time;
-use super::table::table;
+use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::arguments::{CallersCommand, ServeCommand};
 use crate::failure::{ExitStatus, Failure};
@@ -87,5 +87,5 @@ fn list(printer: Printer, records: &[CallerRecord], json: bool) -> Result<(), Fa
             vec![caller.name.to_owned(), agents, caller.endpoints.join(", "), since]
         })
         .collect();
-    printer.print(&table(&["CALLER", "AGENTS", "APIS", "SINCE"], &rows))
+    printer.print(&render_table(&["CALLER", "AGENTS", "APIS", "SINCE"], &rows))
 }

@@ -2,15 +2,17 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use lango_protocol::{Origin, SessionId};
+use lango_protocol::{MessageOrigin, SessionId};
 use lango_runtime::TurnRequest;
-use lango_text::one_line;
+use lango_text::to_one_line;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::CommandContext;
-use super::run::{MAX_NOTICE_CHARACTERS, choose_session, finish, introduction, open, tell_notices};
-use super::turn::follow;
+use super::run::{
+    MAX_NOTICE_CHARACTERS, choose_session, finish_team, open, print_notices, render_introduction,
+};
+use super::turn::follow_turn;
 use crate::arguments::ChatArguments;
 use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
@@ -34,13 +36,13 @@ pub(crate) async fn chat(
     let mut session = choose_session(team.runtime.journal(), &arguments.session).await?;
     let printer = context.printer;
     let mut display = Display::chat(answers, team.models.prices.clone());
-    printer.introduce(&introduction(&team.models, &session));
-    tell_notices(printer, &team).await?;
+    printer.introduce(&render_introduction(&team.models, &session));
+    print_notices(printer, &team).await?;
     printer.introduce("/help for help, /quit to leave");
     let mut news = team.watch_remotes();
     let mut status = ExitStatus::Success;
     loop {
-        let line = match next_line(&input, &mut news).await? {
+        let line = match read_next_input(&input, &mut news).await? {
             NextInput::Line(line) => line,
             NextInput::End => break,
             NextInput::Terminated => {
@@ -62,9 +64,9 @@ pub(crate) async fn chat(
             }
             text => {
                 team.load_approvals().await?;
-                let request = TurnRequest::new(session.clone(), text, Origin::Chat);
+                let request = TurnRequest::new(session.clone(), text, MessageOrigin::Chat);
                 let turn = team.runtime.start_turn(request);
-                let (followed, shown) = follow(turn, display).await?;
+                let (followed, shown) = follow_turn(turn, display).await?;
                 display = shown;
                 status = followed.status;
                 if status == ExitStatus::Terminated {
@@ -74,7 +76,7 @@ pub(crate) async fn chat(
             }
         }
     }
-    finish(printer, &team).await?;
+    finish_team(printer, &team).await?;
     // A user saw how each turn ended; a script needs the status of the last one.
     Ok(if io::stdin().is_terminal() { ExitStatus::Success } else { status })
 }
@@ -88,7 +90,7 @@ enum NextInput {
     Terminated,
 }
 
-async fn next_line(
+async fn read_next_input(
     input: &Terminal,
     news: &mut Option<mpsc::Receiver<String>>,
 ) -> Result<NextInput, Failure> {
@@ -108,7 +110,7 @@ async fn next_line(
         };
         tokio::select! {
             Some(new) = told => {
-                writeln!(io::stderr(), "lango: {}", one_line(&new, MAX_NOTICE_CHARACTERS))?;
+                writeln!(io::stderr(), "lango: {}", to_one_line(&new, MAX_NOTICE_CHARACTERS))?;
                 prompt()?;
             }
             line = &mut line => return Ok(line.map_or(NextInput::End, NextInput::Line)),

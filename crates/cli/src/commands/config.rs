@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use lango_app::Home;
-use lango_app::config::{self, Config, Origin, known_keys};
+use lango_app::config::{self, Config, ValueOrigin, known_keys};
 use serde::Serialize;
 
-use super::table::table;
+use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::arguments::ConfigCommand;
 use crate::failure::{ExitStatus, Failure};
@@ -15,7 +15,7 @@ use crate::failure::{ExitStatus, Failure};
 struct KeyView {
     key: String,
     value: Option<toml::Value>,
-    origin: Origin,
+    origin: ValueOrigin,
     variable: Option<String>,
     description: String,
 }
@@ -39,7 +39,7 @@ pub(crate) fn config(
                 home.database().display()
             ))?;
         }
-        ConfigCommand::Schema => Printer::new().json(&config::schema())?,
+        ConfigCommand::Schema => Printer::new().json(&config::config_schema())?,
         ConfigCommand::Show { json, origin } => show(&context?, json, origin)?,
         ConfigCommand::Get { key } => get(&context?, &key)?,
         ConfigCommand::Set { key, value } => {
@@ -47,19 +47,20 @@ pub(crate) fn config(
                 Ok(context) => context.app.home,
                 Err(_) => Home::find(file)?,
             };
-            config::set(&home.config_file, &key, &value)?;
+            config::set_key(&home.config_file, &key, &value)?;
             Printer::new().print(&format!("{key} set in {}\n", home.config_file.display()))?;
         }
     }
     Ok(ExitStatus::Success)
 }
 
-fn views(context: &CommandContext) -> Result<Vec<KeyView>, Failure> {
+fn build_key_views(context: &CommandContext) -> Result<Vec<KeyView>, Failure> {
     let table = toml::Table::try_from(context.config())?;
     let mut views = Vec::new();
     for key in known_keys() {
-        for (path, value) in values(&table, &key.path) {
-            let origin = context.app.loaded.origins.get(&path).cloned().unwrap_or(Origin::Default);
+        for (path, value) in find_values(&table, &key.path) {
+            let origin =
+                context.app.loaded.origins.get(&path).cloned().unwrap_or(ValueOrigin::Default);
             views.push(KeyView {
                 key: path,
                 value,
@@ -73,7 +74,7 @@ fn views(context: &CommandContext) -> Result<Vec<KeyView>, Failure> {
 }
 
 /// Returns the values at a path; `*` stands for every name there is.
-fn values(table: &toml::Table, path: &str) -> Vec<(String, Option<toml::Value>)> {
+fn find_values(table: &toml::Table, path: &str) -> Vec<(String, Option<toml::Value>)> {
     let Some((name, rest)) = path.split_once('.') else {
         return vec![(path.to_owned(), table.get(path).cloned())];
     };
@@ -83,7 +84,7 @@ fn values(table: &toml::Table, path: &str) -> Vec<(String, Option<toml::Value>)>
     for name in names {
         match table.get(name) {
             Some(toml::Value::Table(inner)) => {
-                let below = values(inner, rest).into_iter();
+                let below = find_values(inner, rest).into_iter();
                 found.extend(below.map(|(path, value)| (format!("{name}.{path}"), value)));
             }
             _ => found.push((format!("{name}.{rest}"), None)),
@@ -94,16 +95,17 @@ fn values(table: &toml::Table, path: &str) -> Vec<(String, Option<toml::Value>)>
 
 fn show(context: &CommandContext, json: bool, origin: bool) -> Result<(), Failure> {
     let views: Vec<KeyView> =
-        views(context)?.into_iter().filter(|v| !v.key.contains('*')).collect();
+        build_key_views(context)?.into_iter().filter(|v| !v.key.contains('*')).collect();
     if json {
         return context.printer.json(&views);
     }
-    let text =
-        |value: &Option<toml::Value>| value.as_ref().map_or_else(|| "(not set)".to_owned(), shown);
+    let text = |value: &Option<toml::Value>| {
+        value.as_ref().map_or_else(|| "(not set)".to_owned(), render_value)
+    };
     if !origin {
         let rows: Vec<Vec<String>> =
             views.iter().map(|view| vec![view.key.clone(), text(&view.value)]).collect();
-        return context.printer.print(&table(&["KEY", "VALUE"], &rows));
+        return context.printer.print(&render_table(&["KEY", "VALUE"], &rows));
     }
     let rows: Vec<Vec<String>> = views
         .iter()
@@ -112,11 +114,11 @@ fn show(context: &CommandContext, json: bool, origin: bool) -> Result<(), Failur
             vec![view.key.clone(), text(&view.value), variable, view.origin.to_string()]
         })
         .collect();
-    context.printer.print(&table(&["KEY", "VALUE", "VARIABLE", "FROM"], &rows))
+    context.printer.print(&render_table(&["KEY", "VALUE", "VARIABLE", "FROM"], &rows))
 }
 
 /// Renders a value, with passwords removed.
-fn shown(value: &toml::Value) -> String {
+fn render_value(value: &toml::Value) -> String {
     if let toml::Value::String(text) = value
         && let Ok(location) = text.parse::<lango_store::DatabaseLocation>()
         && text.contains("://")
@@ -128,9 +130,9 @@ fn shown(value: &toml::Value) -> String {
 }
 
 fn get(context: &CommandContext, key: &str) -> Result<(), Failure> {
-    config::check(key)?;
+    config::check_key(key)?;
     let table = toml::Table::try_from(Config::clone(context.config()))?;
-    match values(&table, key).pop().and_then(|(_, value)| value) {
+    match find_values(&table, key).pop().and_then(|(_, value)| value) {
         Some(toml::Value::String(text)) => context.printer.print(&format!("{text}\n")),
         Some(value) => context.printer.print(&format!("{value}\n")),
         None => Ok(()),

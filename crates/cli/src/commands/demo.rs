@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use lango_app::provider::{BuiltInScript, ModelOptions};
 use lango_app::{OpenOptions, TeamOptions};
-use lango_protocol::{Origin, SessionId};
+use lango_protocol::{MessageOrigin, SessionId};
 use lango_runtime::{TurnRequest, UnattendedApprover};
 
-use super::turn::follow;
+use super::turn::follow_turn;
 use super::{CommandContext, Printer};
 use crate::arguments::DemoArguments;
 use crate::display::Display;
@@ -35,10 +35,10 @@ pub(crate) async fn demo(
     let printer = Printer::of_turn(&arguments.output);
     let display =
         Display::new(&arguments.output, AnswerSource::Beforehand, team.models.prices.clone());
-    printer.introduce(&super::run::introduction(&team.models, &session));
+    printer.introduce(&super::run::render_introduction(&team.models, &session));
     printer.introduce(&format!("you: {QUESTION}"));
-    let request = TurnRequest::new(session.clone(), QUESTION, Origin::Run);
-    let (followed, _) = follow(team.runtime.start_turn(request), display).await?;
+    let request = TurnRequest::new(session.clone(), QUESTION, MessageOrigin::Run);
+    let (followed, _) = follow_turn(team.runtime.start_turn(request), display).await?;
     if followed.outcome.is_done() && !arguments.output.quiet {
         let next = format!(
             "\nSee everything that happened:  lango sessions show {session}\n\

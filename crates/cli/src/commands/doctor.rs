@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use lango_app::config::PolicyName;
-use lango_app::provider::{self, Purpose, Source};
-use lango_app::remotes::Remotes;
+use lango_app::provider::{self, ModelPurpose, ModelSource};
+use lango_app::remotes::RemoteAgents;
 use lango_app::{AppError, InspectOptions, Inspection, Stores, confinement, mcp, web};
 use lango_model::{Message, ModelRequest};
-use lango_text::visible;
+use lango_text::make_visible;
 use serde::Serialize;
 
 use super::{CommandContext, Printer};
@@ -20,23 +20,23 @@ use crate::failure::{ExitStatus, Failure};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum State {
+enum CheckState {
     Good,
     Note,
     Bad,
 }
 
 #[derive(Debug, Serialize)]
-struct Check {
+struct DoctorCheck {
     what: &'static str,
-    state: State,
+    state: CheckState,
     detail: String,
 }
 
-fn check(what: &'static str, result: Result<String, String>) -> Check {
+fn build_check(what: &'static str, result: Result<String, String>) -> DoctorCheck {
     match result {
-        Ok(detail) => Check { what, state: State::Good, detail },
-        Err(detail) => Check { what, state: State::Bad, detail },
+        Ok(detail) => DoctorCheck { what, state: CheckState::Good, detail },
+        Err(detail) => DoctorCheck { what, state: CheckState::Bad, detail },
     }
 }
 
@@ -47,14 +47,14 @@ pub(crate) async fn doctor(
 ) -> Result<ExitStatus, Failure> {
     let mut checks = Vec::new();
     match context {
-        Err(failure) => checks.push(check("configuration", Err(failure.message))),
+        Err(failure) => checks.push(build_check("configuration", Err(failure.message))),
         Ok(context) => {
             let stores = context.app.open_stores().await;
             examine(&context, &stores, &mut checks).await;
             deep::examine(&context, &stores, deep, &mut checks).await;
         }
     }
-    let healthy = checks.iter().all(|check| check.state != State::Bad);
+    let healthy = checks.iter().all(|check| check.state != CheckState::Bad);
     if json {
         Printer::new().json(&checks)?;
     } else {
@@ -62,9 +62,9 @@ pub(crate) async fn doctor(
         let mut text = String::new();
         for check in &checks {
             let mark = match check.state {
-                State::Good => style.good("ok  "),
-                State::Note => style.warn("note"),
-                State::Bad => style.bad("bad "),
+                CheckState::Good => style.good("ok  "),
+                CheckState::Note => style.warn("note"),
+                CheckState::Bad => style.bad("bad "),
             };
             let detail = check.detail.replace('\n', "\n                      ");
             text.push_str(&format!("{mark}  {:<14}  {detail}\n", check.what));
@@ -75,33 +75,36 @@ pub(crate) async fn doctor(
 }
 
 /// Checks the MCP servers: which are configured, which were connected, what is frozen.
-async fn servers(context: &CommandContext, inspection: &Inspection) -> Option<Check> {
+async fn check_mcp_servers(
+    context: &CommandContext,
+    inspection: &Inspection,
+) -> Option<DoctorCheck> {
     let what = "mcp servers";
     let configured = mcp::servers(context.config(), &inspection.workspace);
     let mut lines = configured.notices;
-    let mut state = if lines.is_empty() { State::Good } else { State::Note };
+    let mut state = if lines.is_empty() { CheckState::Good } else { CheckState::Note };
     if !configured.servers.is_empty() {
         let (workspace, database) = (&inspection.workspace, &inspection.stores.database);
         match mcp::open_known(&context.app, workspace, database, configured.servers).await {
-            Err(error) => return Some(check(what, Err(error.to_string()))),
+            Err(error) => return Some(build_check(what, Err(error.to_string()))),
             Ok(servers) => {
                 for server in servers.iter().rev() {
                     let (line, is_fine) = mcp::describe_state(server);
                     if !is_fine {
-                        state = State::Note;
+                        state = CheckState::Note;
                     }
                     lines.insert(0, line);
                 }
             }
         }
     }
-    (!lines.is_empty()).then(|| Check { what, state, detail: lines.join("\n") })
+    (!lines.is_empty()).then(|| DoctorCheck { what, state, detail: lines.join("\n") })
 }
 
 async fn examine(
     context: &CommandContext,
     stores: &Result<Stores, AppError>,
-    checks: &mut Vec<Check>,
+    checks: &mut Vec<DoctorCheck>,
 ) {
     let config = context.config();
     let file = &context.app.home.config_file;
@@ -110,8 +113,8 @@ async fn examine(
     } else {
         format!("{} (not there; the defaults are used)", file.display())
     };
-    checks.push(check("configuration", Ok(described)));
-    checks.push(check("database", examine_database(context, stores).await));
+    checks.push(build_check("configuration", Ok(described)));
+    checks.push(build_check("database", examine_database(context, stores).await));
     examine_team(context, checks).await;
     checks.push(examine_sandbox(context));
     checks.push(examine_browser(context));
@@ -121,20 +124,22 @@ async fn examine(
         PolicyName::AskAll => "whatever is not read-only is asked about (ask-all)",
         PolicyName::NeverAskDeny => "the user is not asked; rules alone allow (never-ask-deny)",
     };
-    checks.push(check("approvals", Ok(format!("{policy}; rules: lango approvals list"))));
+    checks.push(build_check("approvals", Ok(format!("{policy}; rules: lango approvals list"))));
 
     checks.extend(examine_remotes(context, stores).await);
 
-    match provider::choose(config, None).await {
-        Err(error) => checks.push(check("model", Err(error.to_string()))),
+    match provider::choose_model(config, None).await {
+        Err(error) => checks.push(build_check("model", Err(error.to_string()))),
         Ok(choice) => {
             let place = match &choice.source {
-                Source::Server(server) => format!(" at {}", server.base_url),
-                Source::Script(_) | Source::Recording(_) | Source::Embedded => String::new(),
+                ModelSource::Server(server) => format!(" at {}", server.base_url),
+                ModelSource::Script(_) | ModelSource::Recording(_) | ModelSource::Embedded => {
+                    String::new()
+                }
             };
             let described = format!("{}{place} ({})", choice.id, choice.why);
-            let reached = reach(context, choice).await;
-            checks.push(check("model", reached.map(|()| described)));
+            let reached = try_model_call(context, choice).await;
+            checks.push(build_check("model", reached.map(|()| described)));
         }
     }
 }
@@ -144,7 +149,8 @@ async fn examine_database(
     stores: &Result<Stores, AppError>,
 ) -> Result<String, String> {
     let stores = stores.as_ref().map_err(ToString::to_string)?;
-    let turns = stores.journal.unfinished_turns(None).await.map_err(|error| error.to_string())?;
+    let turns =
+        stores.journal.list_unfinished_turns(None).await.map_err(|error| error.to_string())?;
     let location = context.app.database_location();
     let location = location.map(|location| location.to_string()).unwrap_or_default();
     let unfinished = match turns.iter().filter(|turn| turn.running.is_none()).count() {
@@ -156,28 +162,29 @@ async fn examine_database(
 
 /// Checks the agents, their tools and the workspace, with the tools of MCP servers that were
 /// connected before.
-async fn examine_team(context: &CommandContext, checks: &mut Vec<Check>) {
+async fn examine_team(context: &CommandContext, checks: &mut Vec<DoctorCheck>) {
     let options = InspectOptions { mcp_tools: true, ..InspectOptions::default() };
     match context.app.inspect(options).await {
         // The check of the database reports this already.
         Err(AppError::Database(_)) => {
             let detail = "not looked at: they need the database".to_owned();
-            checks.push(Check { what: "agents", state: State::Note, detail });
+            checks.push(DoctorCheck { what: "agents", state: CheckState::Note, detail });
         }
-        Err(error) => checks.push(check("agents", Err(error.to_string()))),
+        Err(error) => checks.push(build_check("agents", Err(error.to_string()))),
         Ok(inspection) => {
             let Inspection { roster, workspace, .. } = &inspection;
             let agents = roster.tree.sub_agents().iter();
             let names: Vec<&str> = agents.map(|agent| agent.name.as_str()).collect();
             let (root, topology) = (roster.tree.root_name(), roster.topology().name());
             let team = format!("{root} with {} ({topology})", names.join(", "));
-            checks.push(check("agents", Ok(team)));
-            let (tools, unmatched) = (roster.tools.iter().count(), roster.unmatched_tools().len());
-            let state = if unmatched == 0 { State::Good } else { State::Note };
+            checks.push(build_check("agents", Ok(team)));
+            let (tools, unmatched) =
+                (roster.tools.iter().count(), roster.list_unmatched_tools().len());
+            let state = if unmatched == 0 { CheckState::Good } else { CheckState::Note };
             let detail = format!("{tools} tools, {unmatched} without an owner");
-            checks.push(Check { what: "tools", state, detail });
-            checks.extend(servers(context, &inspection).await);
-            checks.push(check("workspace", Ok(workspace.display().to_string())));
+            checks.push(DoctorCheck { what: "tools", state, detail });
+            checks.extend(check_mcp_servers(context, &inspection).await);
+            checks.push(build_check("workspace", Ok(workspace.display().to_string())));
         }
     }
 }
@@ -186,7 +193,7 @@ async fn examine_team(context: &CommandContext, checks: &mut Vec<Check>) {
 async fn examine_remotes(
     context: &CommandContext,
     stores: &Result<Stores, AppError>,
-) -> Option<Check> {
+) -> Option<DoctorCheck> {
     let config = context.config();
     if config.a2a.remote_agents.is_empty() {
         return None;
@@ -194,51 +201,53 @@ async fn examine_remotes(
     let what = "remote agents";
     if !config.a2a.enabled {
         let detail = "not used. To use them: lango config set a2a.enabled true".to_owned();
-        return Some(Check { what, state: State::Note, detail });
+        return Some(DoctorCheck { what, state: CheckState::Note, detail });
     }
     let database = match stores {
         Ok(stores) => &stores.database,
-        Err(error) => return Some(check(what, Err(error.to_string()))),
+        Err(error) => return Some(build_check(what, Err(error.to_string()))),
     };
-    let remotes = match Remotes::find(config, database).await {
+    let remotes = match RemoteAgents::check_configured(config, database).await {
         Ok(remotes) => remotes?,
-        Err(error) => return Some(check(what, Err(error.to_string()))),
+        Err(error) => return Some(build_check(what, Err(error.to_string()))),
     };
     let there = remotes.statuses.iter().filter(|status| status.availability.is_ok());
     let there: Vec<&str> = there.map(|status| status.name.as_str()).collect();
     let warnings = remotes.warnings();
-    let state = if warnings.is_empty() { State::Good } else { State::Note };
+    let state = if warnings.is_empty() { CheckState::Good } else { CheckState::Note };
     let there = if there.is_empty() { "none is reachable".to_owned() } else { there.join(", ") };
     let lines: Vec<String> =
-        std::iter::once(there).chain(warnings.iter().map(|line| visible(line))).collect();
-    Some(Check { what, state, detail: lines.join("\n") })
+        std::iter::once(there).chain(warnings.iter().map(|line| make_visible(line))).collect();
+    Some(DoctorCheck { what, state, detail: lines.join("\n") })
 }
 
 /// Checks the sandbox: its level, its parts, and what is missing.
-fn examine_sandbox(context: &CommandContext) -> Check {
-    let policy = match confinement::policy(context.config(), &context.app.home) {
+fn examine_sandbox(context: &CommandContext) -> DoctorCheck {
+    let policy = match confinement::build_sandbox_policy(context.config(), &context.app.home) {
         Ok(policy) => policy,
-        Err(error) => return check("sandbox", Err(error.to_string())),
+        Err(error) => return build_check("sandbox", Err(error.to_string())),
     };
-    let report = confinement::sandbox(context.config()).report(&policy);
+    let report = confinement::build_sandbox(context.config()).report(&policy);
     let (state, level) = match &report.level {
-        Err(error) => (State::Bad, error.to_string()),
-        Ok(lango_sandbox::Level::None) => {
+        Err(error) => (CheckState::Bad, error.to_string()),
+        Ok(lango_sandbox::ConfinementLevel::None) => {
             let text = "none: commands have all your rights, because sandbox.level says so. To \
                         confine them: lango config set sandbox.level auto";
-            (State::Note, text.to_owned())
+            (CheckState::Note, text.to_owned())
         }
-        Ok(level) if report.is_weaker_than_it_could_be => (State::Note, format!("level {level}")),
-        Ok(level) => (State::Good, format!("level {level}")),
+        Ok(level) if report.is_weaker_than_it_could_be => {
+            (CheckState::Note, format!("level {level}"))
+        }
+        Ok(level) => (CheckState::Good, format!("level {level}")),
     };
-    Check { what: "sandbox", state, detail: format!("{level}\n{}", report.parts.join("\n")) }
+    DoctorCheck { what: "sandbox", state, detail: format!("{level}\n{}", report.parts.join("\n")) }
 }
 
 /// Checks for a browser for the navigator. The other agents do not need it.
-fn examine_browser(context: &CommandContext) -> Check {
-    let configured = match web::chromium(context.config()) {
+fn examine_browser(context: &CommandContext) -> DoctorCheck {
+    let configured = match web::chromium_path(context.config()) {
         Ok(configured) => configured,
-        Err(error) => return check("browser", Err(error.to_string())),
+        Err(error) => return build_check("browser", Err(error.to_string())),
     };
     let search_path = std::env::var_os("PATH");
     match lango_navigator::find_chromium(configured.as_deref(), search_path.as_deref()) {
@@ -248,22 +257,22 @@ fn examine_browser(context: &CommandContext) -> Check {
                 "{path}\nruns without Chromium's own sandbox, because you are root: use another \
                  account for pages you do not trust"
             );
-            Check { what: "browser", state: State::Note, detail }
+            DoctorCheck { what: "browser", state: CheckState::Note, detail }
         }
-        Ok(path) => check("browser", Ok(path.display().to_string())),
+        Ok(path) => build_check("browser", Ok(path.display().to_string())),
         // The rest of the team works without it.
         Err(error @ lango_navigator::ChromiumError::Missing) => {
-            Check { what: "browser", state: State::Note, detail: error.to_string() }
+            DoctorCheck { what: "browser", state: CheckState::Note, detail: error.to_string() }
         }
-        Err(error) => check("browser", Err(error.to_string())),
+        Err(error) => build_check("browser", Err(error.to_string())),
     }
 }
 
 /// Describes the outbound network policy.
-fn examine_egress(context: &CommandContext) -> Check {
+fn examine_egress(context: &CommandContext) -> DoctorCheck {
     let config = context.config();
-    if let Err(error) = web::navigator(config, &context.app.home) {
-        return check("egress", Err(error.to_string()));
+    if let Err(error) = web::navigator_settings(config, &context.app.home) {
+        return build_check("egress", Err(error.to_string()));
     }
     let mut detail = "public addresses only".to_owned();
     if !config.egress.allow.is_empty() {
@@ -275,12 +284,15 @@ fn examine_egress(context: &CommandContext) -> Check {
     for (name, agent) in config.agents.iter().filter(|(_, agent)| !agent.hosts.is_empty()) {
         detail.push_str(&format!("\n{name}: only {}", agent.hosts.join(", ")));
     }
-    check("egress", Ok(detail))
+    build_check("egress", Ok(detail))
 }
 
 /// Makes a real call, as small as possible.
-async fn reach(context: &CommandContext, choice: provider::Choice) -> Result<(), String> {
-    let ready = provider::prepare(context.config(), choice, Purpose::Examine).await;
+async fn try_model_call(
+    context: &CommandContext,
+    choice: provider::ModelChoice,
+) -> Result<(), String> {
+    let ready = provider::load_models(context.config(), choice, ModelPurpose::Examine).await;
     let ready = ready.map_err(|error| error.to_string())?;
     let request = ModelRequest {
         instruction: "Answer with one word.".into(),

@@ -5,18 +5,18 @@ use std::path::Path;
 use std::time::Instant;
 
 use lango_protocol::Timestamp;
-use lango_retrieval::{EntryKey, EntrySummary, Retrieval, RetrievalError, Space};
-use lango_text::{one_line, plural};
+use lango_retrieval::{EntryKey, EntrySpace, EntrySummary, Retrieval, RetrievalError};
+use lango_text::{plural, to_one_line};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::find::search;
-use super::ingest::{absolute, open};
+use super::find::search_documents;
+use super::ingest::{absolute_path_text, open};
 use super::sessions::local_time;
-use super::table::table;
+use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::arguments::DocumentsCommand;
-use crate::display::printable;
+use crate::display::remove_control_characters;
 use crate::failure::{ExitStatus, Failure};
 use crate::printer::write_stderr;
 
@@ -54,7 +54,7 @@ struct PassageView {
 }
 
 #[derive(Serialize)]
-struct WholeView {
+struct WholeDocumentView {
     #[serde(flatten)]
     document: DocumentView,
     text: Vec<PassageView>,
@@ -73,9 +73,9 @@ pub(crate) async fn documents(
             show(context.printer, &retrieval, &source, collection.as_deref(), json).await?;
         }
         DocumentsCommand::Search(arguments) => {
-            search(context.printer, context.config(), &retrieval, arguments).await?;
+            search_documents(context.printer, context.config(), &retrieval, arguments).await?;
         }
-        DocumentsCommand::Embed => embed(context.printer, &retrieval).await?,
+        DocumentsCommand::Embed => embed_missing(context.printer, &retrieval).await?,
         DocumentsCommand::Remove { sources, collection, all } => {
             let sources = if all { vec![String::new()] } else { sources };
             remove(context.printer, &retrieval, &sources, collection.as_deref()).await?;
@@ -84,11 +84,11 @@ pub(crate) async fn documents(
     Ok(ExitStatus::Success)
 }
 
-async fn embed(printer: Printer, retrieval: &Retrieval) -> Result<(), Failure> {
+async fn embed_missing(printer: Printer, retrieval: &Retrieval) -> Result<(), Failure> {
     if retrieval.embedder().is_none() {
         return Err(RetrievalError::NoEmbedder.into());
     }
-    let missing = retrieval.missing_vectors().await?;
+    let missing = retrieval.count_missing_vectors().await?;
     let shows = io::stderr().is_terminal();
     let began = Instant::now();
     let progress = |made: u64| {
@@ -105,7 +105,7 @@ async fn embed(printer: Printer, retrieval: &Retrieval) -> Result<(), Failure> {
     printer.print(&format!("{made} passages are now found by their meaning too\n"))
 }
 
-fn view(entry: EntrySummary) -> DocumentView {
+fn build_view(entry: EntrySummary) -> DocumentView {
     DocumentView {
         collection: entry.key.collection,
         source: entry.source,
@@ -122,7 +122,7 @@ async fn list(
     limit: u32,
     json: bool,
 ) -> Result<(), Failure> {
-    let sizes = retrieval.collections(Space::Documents).await?;
+    let sizes = retrieval.list_collections(EntrySpace::Documents).await?;
     let collections: Vec<CollectionView> = sizes
         .into_iter()
         .filter(|size| collection.is_none_or(|wanted| wanted == size.collection))
@@ -132,12 +132,13 @@ async fn list(
             passages: size.passages,
         })
         .collect();
-    let found = retrieval.entries(Space::Documents, collection, None, limit.saturating_add(1));
+    let found =
+        retrieval.list_entries(EntrySpace::Documents, collection, None, limit.saturating_add(1));
     let mut found = found.await?;
     let shown = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = found.len() > shown;
     found.truncate(shown);
-    let documents: Vec<DocumentView> = found.into_iter().map(view).collect();
+    let documents: Vec<DocumentView> = found.into_iter().map(build_view).collect();
     if json {
         return printer.json(&ListView { collections, documents, more });
     }
@@ -149,12 +150,12 @@ async fn list(
             one.collection.clone(),
             one.passages.to_string(),
             local_time(one.at),
-            one_line(&one.title, 40),
-            one_line(&one.source, 200),
+            to_one_line(&one.title, 40),
+            to_one_line(&one.source, 200),
         ]
     };
     let rows: Vec<Vec<String>> = documents.iter().map(row).collect();
-    let mut text = table(&["COLLECTION", "PASSAGES", "WHEN", "TITLE", "SOURCE"], &rows);
+    let mut text = render_table(&["COLLECTION", "PASSAGES", "WHEN", "TITLE", "SOURCE"], &rows);
     for size in &collections {
         let (documents, passages) = (
             plural(size.documents, "document", "documents"),
@@ -169,9 +170,9 @@ async fn list(
 }
 
 /// Returns the keys that the user's input may mean.
-fn keys(given: &str) -> Vec<String> {
+fn possible_keys(given: &str) -> Vec<String> {
     let page = url_key(given);
-    let path = absolute(Path::new(given));
+    let path = absolute_path_text(Path::new(given));
     let mut keys: Vec<String> = page.into_iter().chain(path).collect();
     keys.push(given.to_owned());
     keys.dedup();
@@ -180,7 +181,7 @@ fn keys(given: &str) -> Vec<String> {
 
 /// Normalizes an address to the spelling of document keys.
 fn url_key(given: &str) -> Option<String> {
-    match lango_librarian::documents::Source::page(given) {
+    match lango_librarian::documents::IngestSource::parse_address(given) {
         Ok(source) => Some(source.to_string()),
         Err(_) => None,
     }
@@ -193,20 +194,20 @@ async fn show(
     collection: Option<&str>,
     json: bool,
 ) -> Result<(), Failure> {
-    let sizes = retrieval.collections(Space::Documents).await?;
+    let sizes = retrieval.list_collections(EntrySpace::Documents).await?;
     let names = sizes.iter().map(|size| size.collection.as_str());
     let mut found: Vec<EntrySummary> = Vec::new();
     for name in names.filter(|name| collection.is_none_or(|wanted| wanted == *name)) {
-        for key in keys(given) {
-            let key = EntryKey::new(Space::Documents, name, key);
+        for key in possible_keys(given) {
+            let key = EntryKey::new(EntrySpace::Documents, name, key);
             if found.iter().all(|one| one.key != key) {
-                found.extend(retrieval.entry(&key).await?);
+                found.extend(retrieval.find_entry(&key).await?);
             }
         }
     }
     let entry = match found.len() {
         1 => found.remove(0),
-        0 => return Err(nothing(given)),
+        0 => return Err(no_document_error(given)),
         _ => {
             let names: Vec<&str> = found.iter().map(|one| one.key.collection.as_str()).collect();
             return Err(Failure::usage(format!(
@@ -215,13 +216,13 @@ async fn show(
             )));
         }
     };
-    let passages = retrieval.passages(&entry.key).await?;
+    let passages = retrieval.read_passages(&entry.key).await?;
     let text = passages.into_iter().map(|passage| PassageView {
         position: passage.position,
         heading: passage.heading,
         text: passage.text,
     });
-    let whole = WholeView { document: view(entry), text: text.collect() };
+    let whole = WholeDocumentView { document: build_view(entry), text: text.collect() };
     if json {
         return printer.json(&whole);
     }
@@ -236,10 +237,10 @@ async fn show(
     for passage in &whole.text {
         text += &format!("\n[{}] {}\n{}\n", passage.position, passage.heading, passage.text);
     }
-    printer.print(&printable(&text))
+    printer.print(&remove_control_characters(&text))
 }
 
-fn nothing(given: &str) -> Failure {
+fn no_document_error(given: &str) -> Failure {
     Failure::usage(format!("there is no document {given:?}. See: lango documents list"))
 }
 
@@ -252,7 +253,7 @@ async fn remove(
 ) -> Result<(), Failure> {
     let mut removed = 0;
     for source in sources {
-        let keys = keys(source);
+        let keys = possible_keys(source);
         let is_meant = |key: &str| {
             let below = |wanted: &String| {
                 key.strip_prefix(wanted.trim_end_matches('/'))
@@ -263,7 +264,12 @@ async fn remove(
         let before = removed;
         let mut after: Option<EntryKey> = None;
         loop {
-            let found = retrieval.entries(Space::Documents, collection, after.as_ref(), PAGE_SIZE);
+            let found = retrieval.list_entries(
+                EntrySpace::Documents,
+                collection,
+                after.as_ref(),
+                PAGE_SIZE,
+            );
             let found = found.await?;
             for entry in found.iter().filter(|entry| is_meant(&entry.key.key)) {
                 removed += u64::from(retrieval.remove(&entry.key).await?);
@@ -274,7 +280,11 @@ async fn remove(
             }
         }
         if removed == before {
-            return Err(nothing(if source.is_empty() { collection.unwrap_or("") } else { source }));
+            return Err(no_document_error(if source.is_empty() {
+                collection.unwrap_or("")
+            } else {
+                source
+            }));
         }
     }
     printer.print(&format!("Removed {}.\n", plural(removed, "document", "documents")))

@@ -1,14 +1,14 @@
-//! `lango documents search`: shows what an agent would find.
+//! `lango documents search_documents`: shows what an agent would find.
 
 use lango_app::config::Config;
-use lango_librarian::documents::{DocumentSearch, retrieve};
+use lango_librarian::documents::{DocumentSearch, retrieve_passages};
 use lango_librarian::graph::Graph;
-use lango_retrieval::{Mode, Retrieval};
+use lango_retrieval::{Retrieval, RetrievalMode};
 use lango_text::truncate_characters;
 
 use super::Printer;
 use crate::arguments::{SearchArguments, SearchMode};
-use crate::display::printable;
+use crate::display::remove_control_characters;
 use crate::failure::Failure;
 use crate::printer::write_stderr;
 
@@ -18,7 +18,7 @@ const MAX_RELATED_COUNT: usize = 3;
 /// Limits the characters of a passage that are shown.
 const MAX_SHOWN_CHARACTERS: usize = 600;
 
-pub(super) async fn search(
+pub(super) async fn search_documents(
     printer: Printer,
     config: &Config,
     retrieval: &Retrieval,
@@ -28,10 +28,10 @@ pub(super) async fn search(
     let has_model = retrieval.embedder().is_some();
     let through_graph = config.graph.enabled && matches!(mode, None | Some(SearchMode::Graph));
     let mode = match mode {
-        Some(SearchMode::Vectors) => Mode::Vectors,
-        Some(SearchMode::Hybrid | SearchMode::Graph) => Mode::Hybrid,
-        None if has_model => Mode::Hybrid,
-        Some(SearchMode::Words) | None => Mode::Words,
+        Some(SearchMode::Vectors) => RetrievalMode::Vectors,
+        Some(SearchMode::Hybrid | SearchMode::Graph) => RetrievalMode::Hybrid,
+        None if has_model => RetrievalMode::Hybrid,
+        Some(SearchMode::Words) | None => RetrievalMode::Words,
     };
     let graph =
         if through_graph { Some(Graph::open(retrieval.database().clone()).await?) } else { None };
@@ -42,14 +42,14 @@ pub(super) async fn search(
         mode,
         related: MAX_RELATED_COUNT,
     };
-    let found = retrieve(retrieval, graph.as_ref(), &search).await?;
+    let found = retrieve_passages(retrieval, graph.as_ref(), &search).await?;
     if json {
         return printer.json(&found);
     }
     if let Some(note) = &found.note {
         write_stderr(&format!("{note}\n"));
     }
-    if !has_model && mode == Mode::Words {
+    if !has_model && mode == RetrievalMode::Words {
         write_stderr("found by words alone: there is no embedding model\n");
     }
     let mut text = String::new();
@@ -57,19 +57,19 @@ pub(super) async fn search(
         let place = if passage.position.is_empty() { "" } else { ", " };
         text.push_str(&format!(
             "{number}. {}{place}{}  (score {:.4})\n",
-            printable(&passage.source),
+            remove_control_characters(&passage.source),
             passage.position,
             passage.score
         ));
         if let Some(through) = &passage.through {
-            text.push_str(&format!("   related: {}\n", printable(through)));
+            text.push_str(&format!("   related: {}\n", remove_control_characters(through)));
         }
         if !passage.heading.is_empty() {
-            text.push_str(&format!("   {}\n", printable(&passage.heading)));
+            text.push_str(&format!("   {}\n", remove_control_characters(&passage.heading)));
         }
         let shown = truncate_characters(&passage.text, MAX_SHOWN_CHARACTERS);
         for line in shown.lines() {
-            text.push_str(&format!("   | {}\n", printable(line)));
+            text.push_str(&format!("   | {}\n", remove_control_characters(line)));
         }
         text.push('\n');
     }

@@ -6,23 +6,23 @@ use std::path::Path;
 
 use lango_app::Stores;
 use lango_librarian::graph::{
-    AddOutcome, Direction, Dot, EndOutcome, Graph, JsonLd, Limits, Name, NewTriple, RelationQuery,
-    Traversal, TraversalRequest, Triple, tree,
+    AddOutcome, Direction, DotWriter, EndOutcome, Graph, GraphName, JsonLdWriter, NewTriple,
+    RelationQuery, Traversal, TraversalLimits, TraversalRequest, Triple, render_tree,
 };
 use lango_librarian::{LibrarianError, Provenance};
 use lango_protocol::Timestamp;
-use lango_text::visible;
+use lango_text::make_visible;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::sessions::local_time;
-use super::table::table;
+use super::table::render_table;
 use super::{CommandContext, Printer};
-use crate::arguments::{ExportFormat, GraphCommand, GraphQueryArguments, Relation};
+use crate::arguments::{ExportFormat, GraphCommand, GraphQueryArguments, RelationArguments};
 use crate::failure::{ExitStatus, Failure};
 
 /// Limits what is drawn.
-const DRAW_LIMITS: Limits = Limits { nodes: 500, edges: 1_000 };
+const DRAW_LIMITS: TraversalLimits = TraversalLimits { nodes: 500, edges: 1_000 };
 /// Sets how many relations an export reads at a time.
 const PAGE_SIZE: u32 = 1_000;
 /// Names the source of relations that the user types.
@@ -62,8 +62,8 @@ fn with_advice(error: LibrarianError) -> Failure {
     }
 }
 
-fn name(what: &'static str, text: &str) -> Result<Name, Failure> {
-    Ok(Name::new(what, text)?)
+fn parse_name(what: &'static str, text: &str) -> Result<GraphName, Failure> {
+    Ok(GraphName::new(what, text)?)
 }
 
 #[derive(Serialize)]
@@ -80,7 +80,7 @@ struct NodeView<'a> {
     leads_further: bool,
 }
 
-fn view(found: &Traversal) -> TraversalView<'_> {
+fn build_view(found: &Traversal) -> TraversalView<'_> {
     let name = |index: usize| &*found.nodes[index].name;
     TraversalView {
         nodes: found
@@ -106,7 +106,7 @@ async fn show(
     json: bool,
 ) -> Result<(), Failure> {
     let reach = TraversalRequest {
-        start: name("the node", node)?,
+        start: parse_name("the node", node)?,
         depth,
         predicates: Vec::new(),
         direction: Direction::Both,
@@ -115,46 +115,47 @@ async fn show(
         mark_open: true,
     };
     let found = graph.traverse(&reach, &CancellationToken::new()).await.map_err(with_advice)?;
-    if json { printer.json(&view(&found)) } else { printer.print(&tree(&found)) }
+    if json { printer.json(&build_view(&found)) } else { printer.print(&render_tree(&found)) }
 }
 
 async fn add(
     printer: Printer,
     graph: &Graph,
-    relation: &Relation,
+    relation: &RelationArguments,
     source: Option<String>,
     since: Option<Timestamp>,
 ) -> Result<(), Failure> {
     let triple = NewTriple {
-        subject: name("the subject", &relation.subject)?,
-        predicate: name("the predicate", &relation.predicate)?,
-        object: name("the object", &relation.object)?,
+        subject: parse_name("the subject", &relation.subject)?,
+        predicate: parse_name("the predicate", &relation.predicate)?,
+        object: parse_name("the object", &relation.object)?,
         provenance: Provenance { source, by: USER.to_owned(), ..Provenance::default() },
         valid_from: since,
         mentioned_in: Vec::new(),
     };
-    let shown = words(triple.subject.shown(), triple.predicate.shown(), triple.object.shown());
-    printer.print(&match graph.add(triple).await? {
+    let shown =
+        render_relation(triple.subject.shown(), triple.predicate.shown(), triple.object.shown());
+    printer.print(&match graph.record_relation(triple).await? {
         AddOutcome::Stored => format!("recorded: {shown}\n"),
         AddOutcome::AlreadyThere => format!("already there: {shown}\n"),
     })
 }
 
-fn words(subject: &str, predicate: &str, object: &str) -> String {
-    format!("{} – {} → {}", visible(subject), visible(predicate), visible(object))
+fn render_relation(subject: &str, predicate: &str, object: &str) -> String {
+    format!("{} – {} → {}", make_visible(subject), make_visible(predicate), make_visible(object))
 }
 
 async fn end(
     printer: Printer,
     graph: &Graph,
-    relation: &Relation,
+    relation: &RelationArguments,
     at: Option<Timestamp>,
 ) -> Result<ExitStatus, Failure> {
-    let subject = name("the subject", &relation.subject)?;
-    let predicate = name("the predicate", &relation.predicate)?;
-    let object = name("the object", &relation.object)?;
-    let shown = words(subject.shown(), predicate.shown(), object.shown());
-    match graph.end(&subject, &predicate, &object, USER, at).await? {
+    let subject = parse_name("the subject", &relation.subject)?;
+    let predicate = parse_name("the predicate", &relation.predicate)?;
+    let object = parse_name("the object", &relation.object)?;
+    let shown = render_relation(subject.shown(), predicate.shown(), object.shown());
+    match graph.end_relation(&subject, &predicate, &object, USER, at).await? {
         EndOutcome::Ended => {
             printer.print(&format!("ended: {shown}\n"))?;
             Ok(ExitStatus::Success)
@@ -171,8 +172,9 @@ async fn query(
     graph: &Graph,
     arguments: &GraphQueryArguments,
 ) -> Result<(), Failure> {
-    let optional =
-        |what, text: &Option<String>| text.as_deref().map(|text| name(what, text)).transpose();
+    let optional = |what, text: &Option<String>| {
+        text.as_deref().map(|text| parse_name(what, text)).transpose()
+    };
     let question = RelationQuery {
         subject: optional("--subject", &arguments.subject)?,
         predicate: optional("--predicate", &arguments.predicate)?,
@@ -182,7 +184,7 @@ async fn query(
         after: 0,
         limit: arguments.limit,
     };
-    let found = graph.query(&question).await?;
+    let found = graph.find_relations(&question).await?;
     if arguments.json {
         return printer.json(&found);
     }
@@ -192,19 +194,19 @@ async fn query(
     }
     let row = |triple: &Triple| {
         vec![
-            visible(&triple.subject),
-            visible(&triple.predicate),
-            visible(&triple.object),
+            make_visible(&triple.subject),
+            make_visible(&triple.predicate),
+            make_visible(&triple.object),
             local_time(triple.valid_from),
             triple.valid_to.map(local_time).unwrap_or_default(),
-            visible(&triple.provenance.by),
-            visible(triple.provenance.source.as_deref().unwrap_or_default()),
+            make_visible(&triple.provenance.by),
+            make_visible(triple.provenance.source.as_deref().unwrap_or_default()),
         ]
     };
     let rows: Vec<Vec<String>> = found.triples.iter().map(row).collect();
     let header = ["SUBJECT", "PREDICATE", "OBJECT", "SINCE", "UNTIL", "BY", "SOURCE"];
     let more = if found.more { "There are more; raise --limit or name more.\n" } else { "" };
-    printer.print(&format!("{}{more}", table(&header, &rows)))
+    printer.print(&format!("{}{more}", render_table(&header, &rows)))
 }
 
 /// Exports the graph. Relations are written as they are read, so that a large graph needs little
@@ -217,36 +219,36 @@ async fn export(
     history: bool,
 ) -> Result<(), Failure> {
     let Some(path) = output else {
-        return pieces(graph, format, history, |text| printer.print(text)).await;
+        return write_pieces(graph, format, history, |text| printer.print(text)).await;
     };
     let unwritable =
         |error: std::io::Error| Failure::usage(format!("cannot write {}: {error}", path.display()));
     let mut file = BufWriter::new(File::create(path).map_err(unwritable)?);
     let write = |text: &str| file.write_all(text.as_bytes()).map_err(unwritable);
-    pieces(graph, format, history, write).await?;
+    write_pieces(graph, format, history, write).await?;
     file.flush().map_err(unwritable)
 }
 
-async fn pieces(
+async fn write_pieces(
     graph: &Graph,
     format: ExportFormat,
     history: bool,
     mut write: impl FnMut(&str) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let (dot, mut linked) = (Dot, JsonLd::default());
+    let (dot, mut linked) = (DotWriter, JsonLdWriter::default());
     write(&match format {
-        ExportFormat::Dot => dot.begin(),
-        ExportFormat::JsonLd => linked.begin(),
+        ExportFormat::Dot => dot.render_beginning(),
+        ExportFormat::JsonLd => linked.render_beginning(),
     })?;
     let mut question = RelationQuery { history, limit: PAGE_SIZE, ..RelationQuery::default() };
     loop {
-        let found = graph.page(&question).await?;
+        let found = graph.page_relations(&question).await?;
         let text: String = found
             .triples
             .iter()
             .map(|triple| match format {
-                ExportFormat::Dot => dot.triple(triple),
-                ExportFormat::JsonLd => linked.triple(triple),
+                ExportFormat::Dot => dot.render_triple(triple),
+                ExportFormat::JsonLd => linked.render_triple(triple),
             })
             .collect();
         write(&text)?;
@@ -256,7 +258,7 @@ async fn pieces(
         }
     }
     write(&match format {
-        ExportFormat::Dot => dot.end(),
-        ExportFormat::JsonLd => linked.end(),
+        ExportFormat::Dot => dot.render_end(),
+        ExportFormat::JsonLd => linked.render_end(),
     })
 }

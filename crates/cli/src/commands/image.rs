@@ -10,7 +10,7 @@ use crate::failure::Failure;
 const MAX_IMAGE_BYTES: u64 = 10 * 1024 * 1024;
 
 /// Reads an image. Its first bytes tell its type.
-pub(super) fn read(path: &Path) -> Result<Image, Failure> {
+pub(super) fn read_image(path: &Path) -> Result<Image, Failure> {
     let shown = path.display();
     let unreadable =
         |error: std::io::Error| Failure::usage(format!("cannot read the image {shown}: {error}"));
@@ -22,12 +22,12 @@ pub(super) fn read(path: &Path) -> Result<Image, Failure> {
         )));
     }
     let data = std::fs::read(path).map_err(unreadable)?;
-    let media_type = media_type(&data)
+    let media_type = detect_media_type(&data)
         .ok_or_else(|| Failure::usage(format!("{shown} is not a PNG, JPEG, GIF or WebP image")))?;
     Ok(Image { media_type: media_type.to_owned(), data: data.into() })
 }
 
-fn media_type(data: &[u8]) -> Option<&'static str> {
+fn detect_media_type(data: &[u8]) -> Option<&'static str> {
     match data {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
@@ -43,9 +43,9 @@ mod tests {
 
     #[test]
     fn a_picture_is_known_by_its_first_bytes() {
-        assert_eq!(media_type(b"\x89PNG\r\n\x1a\n"), Some("image/png"));
-        assert_eq!(media_type(b"RIFF\0\0\0\0WEBPVP8 "), Some("image/webp"));
-        assert_eq!(media_type(b"RIFF\0\0\0\0WAVE"), None);
-        assert_eq!(media_type(b"<svg/>"), None);
+        assert_eq!(detect_media_type(b"\x89PNG\r\n\x1a\n"), Some("image/png"));
+        assert_eq!(detect_media_type(b"RIFF\0\0\0\0WEBPVP8 "), Some("image/webp"));
+        assert_eq!(detect_media_type(b"RIFF\0\0\0\0WAVE"), None);
+        assert_eq!(detect_media_type(b"<svg/>"), None);
     }
 }

@@ -4,18 +4,18 @@ use std::io;
 use std::path::Path;
 
 use lango_app::Stores;
-use lango_app::knowledge::{self, Embedding};
-use lango_librarian::documents::{IngestReport, Source, check_collection};
-use lango_retrieval::{EntryKey, Retrieval, Space};
+use lango_app::knowledge::{self, EmbeddingChoice};
+use lango_librarian::documents::{IngestReport, IngestSource, check_collection};
+use lango_retrieval::{EntryKey, EntrySpace, Retrieval};
 use lango_text::plural;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::CommandContext;
-use super::meter::Meter;
-use super::turn::Signals;
+use super::meter::ProgressMeter;
+use super::turn::StopSignals;
 use crate::arguments::IngestArguments;
-use crate::display::printable;
+use crate::display::remove_control_characters;
 use crate::failure::{ExitStatus, Failure};
 use crate::printer::write_stderr;
 
@@ -38,17 +38,18 @@ pub(crate) async fn ingest(
 ) -> Result<ExitStatus, Failure> {
     let IngestArguments { sources, collection, dry_run, json, quiet } = arguments;
     check_collection(&collection)?;
-    let sources: Result<Vec<Source>, _> = sources.iter().map(|text| Source::parse(text)).collect();
+    let sources: Result<Vec<IngestSource>, _> =
+        sources.iter().map(|text| IngestSource::parse(text)).collect();
     let sources = sources?;
     let retrieval = open(context).await?;
     for source in &sources {
         check_source(&retrieval, &collection, source).await?;
     }
-    let ingest = knowledge::ingest(context.config(), retrieval.clone())?;
+    let ingest = knowledge::build_ingester(context.config(), retrieval.clone())?;
     let cancel = CancellationToken::new();
-    let mut signals = Signals::new()?;
+    let mut signals = StopSignals::new()?;
     let mut stopped = None;
-    let mut meter = Meter::new(quiet);
+    let mut meter = ProgressMeter::new(quiet);
     let report = {
         let mut show =
             |progress: lango_librarian::documents::IngestProgress<'_>| meter.show(&progress);
@@ -79,13 +80,13 @@ pub(crate) async fn ingest(
             embedded,
         })?;
     } else {
-        let mut text = describe(&report, &collection, dry_run);
-        if let (Embedding::Absent(why), 1..) =
-            (knowledge::embedding(context.config()), report.documents())
+        let mut text = describe_report(&report, &collection, dry_run);
+        if let (EmbeddingChoice::Absent(why), 1..) =
+            (knowledge::choose_embedding(context.config()), report.documents())
         {
             text += &format!("{why}.\n");
         }
-        context.printer.print(&printable(&text))?;
+        context.printer.print(&remove_control_characters(&text))?;
     }
     Ok(match stopped {
         Some(code) if report.cancelled => code,
@@ -104,14 +105,14 @@ pub(super) async fn open(context: &CommandContext) -> Result<Retrieval, Failure>
 async fn check_source(
     retrieval: &Retrieval,
     collection: &str,
-    source: &Source,
+    source: &IngestSource,
 ) -> Result<(), Failure> {
-    let Source::Path(path) = source else { return Ok(()) };
+    let IngestSource::Path(path) = source else { return Ok(()) };
     let Err(error) = path.symlink_metadata() else { return Ok(()) };
-    let known = match absolute(path) {
+    let known = match absolute_path_text(path) {
         Some(key) => {
-            let key = EntryKey::new(Space::Documents, collection, key);
-            retrieval.entry_digest(&key).await?.is_some()
+            let key = EntryKey::new(EntrySpace::Documents, collection, key);
+            retrieval.find_entry_digest(&key).await?.is_some()
         }
         None => false,
     };
@@ -126,12 +127,12 @@ async fn check_source(
 }
 
 /// Returns the path that names a document; none if it is no text, as every name in the index is.
-pub(super) fn absolute(path: &Path) -> Option<String> {
+pub(super) fn absolute_path_text(path: &Path) -> Option<String> {
     let absolute = path.canonicalize().or_else(|_| std::path::absolute(path)).ok()?;
     absolute.to_str().map(str::to_owned)
 }
 
-fn describe(report: &IngestReport, collection: &str, dry_run: bool) -> String {
+fn describe_report(report: &IngestReport, collection: &str, dry_run: bool) -> String {
     let would = if dry_run { " (nothing was written)" } else { "" };
     let mut text = format!(
         "{} in {collection}: {} new, {} changed, {} unchanged, {} removed; {}{would}\n",
@@ -149,18 +150,18 @@ fn describe(report: &IngestReport, collection: &str, dry_run: bool) -> String {
         );
     }
     let removed = report.removed.iter().map(|key| format!("  {key}\n"));
-    list(&mut text, "Removed, because they are not there any more:", removed);
+    append_list(&mut text, "Removed, because they are not there any more:", removed);
     let notes = report.notes.iter().map(|one| format!("  {}: {}\n", one.source, one.note));
-    list(&mut text, "Worth knowing:", notes);
+    append_list(&mut text, "Worth knowing:", notes);
     let skipped = report.skipped.iter().map(|one| format!("  {}: {}\n", one.source, one.reason));
-    list(&mut text, "Not read:", skipped);
+    append_list(&mut text, "Not read:", skipped);
     if report.cancelled {
         text += "Stopped before the end. The same command goes on from here.\n";
     }
     text
 }
 
-fn list(text: &mut String, title: &str, lines: impl ExactSizeIterator<Item = String>) {
+fn append_list(text: &mut String, title: &str, lines: impl ExactSizeIterator<Item = String>) {
     let count = lines.len();
     if count == 0 {
         return;

@@ -1,13 +1,15 @@
 //! `lango knowledge`: shows what the librarian saved.
 
 use lango_app::Stores;
-use lango_librarian::knowledge::{Category, Knowledge, KnowledgeSummary, KnowledgeVersion};
+use lango_librarian::knowledge::{
+    Knowledge, KnowledgeCategory, KnowledgeSummary, KnowledgeVersion,
+};
 use lango_retrieval::Retrieval;
-use lango_text::{ellipsize_characters, visible, visible_lines};
+use lango_text::{ellipsize_characters, make_lines_visible, make_visible};
 
 use super::sessions::local_time;
-use super::table::table;
-use super::{CommandContext, Printer, confirmed};
+use super::table::render_table;
+use super::{CommandContext, Printer, ask_to_confirm};
 use crate::arguments::{CategoryName, KnowledgeCommand};
 use crate::failure::{ExitStatus, Failure};
 
@@ -37,14 +39,14 @@ pub(crate) async fn knowledge(
     Ok(ExitStatus::Success)
 }
 
-fn category(name: CategoryName) -> Category {
+fn convert_category(name: CategoryName) -> KnowledgeCategory {
     match name {
-        CategoryName::Fact => Category::Fact,
-        CategoryName::Rule => Category::Rule,
-        CategoryName::Definition => Category::Definition,
-        CategoryName::Preference => Category::Preference,
-        CategoryName::Pattern => Category::Pattern,
-        CategoryName::Correction => Category::Correction,
+        CategoryName::Fact => KnowledgeCategory::Fact,
+        CategoryName::Rule => KnowledgeCategory::Rule,
+        CategoryName::Definition => KnowledgeCategory::Definition,
+        CategoryName::Preference => KnowledgeCategory::Preference,
+        CategoryName::Pattern => KnowledgeCategory::Pattern,
+        CategoryName::Correction => KnowledgeCategory::Correction,
     }
 }
 
@@ -57,7 +59,7 @@ async fn list(
     json: bool,
 ) -> Result<(), Failure> {
     let more = limit.saturating_add(1);
-    let mut found = knowledge.list(kind.map(category), after, more).await?;
+    let mut found = knowledge.list(kind.map(convert_category), after, more).await?;
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let is_more = found.len() > most;
     found.truncate(most);
@@ -69,18 +71,18 @@ async fn list(
             .print("Nothing was saved yet. The librarian saves what you ask it to remember.\n");
     }
     let row = |one: &KnowledgeSummary| {
-        let text = ellipsize_characters(&visible(&one.content), MAX_SHOWN_CHARACTERS);
+        let text = ellipsize_characters(&make_visible(&one.content), MAX_SHOWN_CHARACTERS);
         vec![
-            visible(&one.key),
+            make_visible(&one.key),
             one.category.clone(),
             one.version.to_string(),
             local_time(one.recorded_at),
-            visible(&one.by),
+            make_visible(&one.by),
             text,
         ]
     };
     let rows: Vec<Vec<String>> = found.iter().map(row).collect();
-    let mut text = table(&["KEY", "KIND", "VERSION", "WHEN", "BY", "TEXT"], &rows);
+    let mut text = render_table(&["KEY", "KIND", "VERSION", "WHEN", "BY", "TEXT"], &rows);
     if let (true, Some(last)) = (is_more, found.last()) {
         text += &format!("There are more: lango knowledge list --after {:?}\n", last.key);
     }
@@ -94,9 +96,9 @@ async fn show(
     all: bool,
     json: bool,
 ) -> Result<(), Failure> {
-    let mut versions = knowledge.history(key).await?;
+    let mut versions = knowledge.list_versions(key).await?;
     if versions.is_empty() {
-        return Err(unknown(key));
+        return Err(unknown_key_error(key));
     }
     if !all {
         versions.truncate(1);
@@ -104,21 +106,21 @@ async fn show(
     if json {
         return printer.json(&versions);
     }
-    let text: Vec<String> = versions.iter().map(described).collect();
+    let text: Vec<String> = versions.iter().map(describe_version).collect();
     printer.print(&text.join("\n"))
 }
 
-fn described(version: &KnowledgeVersion) -> String {
+fn describe_version(version: &KnowledgeVersion) -> String {
     let KnowledgeVersion { key, category, tags, provenance, .. } = version;
     let mut text = format!(
         "{}, version {} ({category}), by {} on {}\n",
-        visible(key),
+        make_visible(key),
         version.version,
-        visible(&provenance.by),
+        make_visible(&provenance.by),
         local_time(version.recorded_at)
     );
     if !tags.is_empty() {
-        text += &format!("tags: {}\n", visible(&tags.join(", ")));
+        text += &format!("tags: {}\n", make_visible(&tags.join(", ")));
     }
     for (what, value) in [
         ("source", &provenance.source),
@@ -126,10 +128,10 @@ fn described(version: &KnowledgeVersion) -> String {
         ("confidence", &version.confidence),
     ] {
         if let Some(value) = value {
-            text += &format!("{what}: {}\n", visible(value));
+            text += &format!("{what}: {}\n", make_visible(value));
         }
     }
-    text + &visible_lines(&version.content, "  ") + "\n"
+    text + &make_lines_visible(&version.content, "  ") + "\n"
 }
 
 async fn remove(
@@ -138,10 +140,12 @@ async fn remove(
     key: &str,
     yes: bool,
 ) -> Result<ExitStatus, Failure> {
-    let versions = knowledge.history(key).await?;
-    let Some(newest) = versions.first() else { return Err(unknown(key)) };
+    let versions = knowledge.list_versions(key).await?;
+    let Some(newest) = versions.first() else { return Err(unknown_key_error(key)) };
     let what = format!("{:?} and its {} versions", newest.key, versions.len());
-    if !yes && !confirmed(printer, &format!("Remove {what}?"), &format!("removing {what}")).await? {
+    if !yes
+        && !ask_to_confirm(printer, &format!("Remove {what}?"), &format!("removing {what}")).await?
+    {
         printer.print("Nothing was removed.\n")?;
         return Ok(ExitStatus::Failure);
     }
@@ -150,6 +154,6 @@ async fn remove(
     Ok(ExitStatus::Success)
 }
 
-fn unknown(key: &str) -> Failure {
+fn unknown_key_error(key: &str) -> Failure {
     Failure::usage(format!("nothing is known under {key:?}. See: lango knowledge list"))
 }

@@ -6,12 +6,12 @@ use lango_chronicler::{
     StoredMemory,
 };
 use lango_store::Journal;
-use lango_text::one_line;
+use lango_text::to_one_line;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::sessions::{find, local_time};
-use super::table::table;
+use super::sessions::{find_session, local_time};
+use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::arguments::{MemoryCommand, MemoryFormat};
 use crate::failure::{ExitStatus, Failure};
@@ -55,7 +55,7 @@ pub(crate) async fn memory(
         MemoryCommand::List { all, json } => list(context.printer, &memory, all, json).await?,
         MemoryCommand::Show { id, json } => show(context.printer, &memory, &id, json).await?,
         MemoryCommand::Edit { id, text, json } => {
-            let new = memory.edit(&id, &text).await?;
+            let new = memory.edit_memory(&id, &text).await?;
             if json {
                 context.printer.json(&new)?;
             } else {
@@ -80,7 +80,7 @@ async fn open(context: &CommandContext) -> Result<(Memory, Journal), Failure> {
 }
 
 async fn list(printer: Printer, memory: &Memory, all: bool, json: bool) -> Result<(), Failure> {
-    let memories = memory.memories(all).await?;
+    let memories = memory.list_memories(all).await?;
     if json {
         return printer.json(&memories);
     }
@@ -98,27 +98,27 @@ async fn list(printer: Printer, memory: &Memory, all: bool, json: bool) -> Resul
             local_time(memory.at),
             memory.origin.in_words().to_owned(),
             state,
-            one_line(&memory.content, MAX_LINE_CHARACTERS),
+            to_one_line(&memory.content, MAX_LINE_CHARACTERS),
         ]
     };
     let rows: Vec<Vec<String>> = memories.iter().map(row).collect();
-    printer.print(&table(&["MEMORY", "KIND", "SAID", "ORIGIN", "STATE", "TEXT"], &rows))
+    printer.print(&render_table(&["MEMORY", "KIND", "SAID", "ORIGIN", "STATE", "TEXT"], &rows))
 }
 
 async fn show(printer: Printer, memory: &Memory, id: &str, json: bool) -> Result<(), Failure> {
-    let found = memory.memory(id).await?;
+    let found = memory.find_memory(id).await?;
     let one = found.ok_or_else(|| ChroniclerError::Unknown(id.to_owned()))?;
     if json {
         return printer.json(&one);
     }
-    let mut text = format!("{}\n\n", one_line(&one.content, MAX_LINE_CHARACTERS));
+    let mut text = format!("{}\n\n", to_one_line(&one.content, MAX_LINE_CHARACTERS));
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<12}{value}\n"));
     line("id", one.id.clone());
     line("kind", one.kind.to_string());
     line("origin", one.origin.in_words().to_owned());
     line("said", local_time(one.at));
     if !one.about.is_empty() {
-        line("about", one_line(&one.about, MAX_LINE_CHARACTERS));
+        line("about", to_one_line(&one.about, MAX_LINE_CHARACTERS));
     }
     if let Some(session) = &one.session {
         let messages: Vec<String> =
@@ -128,15 +128,18 @@ async fn show(printer: Printer, memory: &Memory, id: &str, json: bool) -> Result
     if let Some(newer) = &one.superseded_by {
         line("superseded", format!("by {newer}"));
     }
-    let older = memory.memories(true).await?;
+    let older = memory.list_memories(true).await?;
     for old in older.iter().filter(|old| old.superseded_by.as_ref() == Some(&one.id)) {
-        line("instead of", format!("{}: {}", old.id, one_line(&old.content, MAX_LINE_CHARACTERS)));
+        line(
+            "instead of",
+            format!("{}: {}", old.id, to_one_line(&old.content, MAX_LINE_CHARACTERS)),
+        );
     }
     printer.print(&text)
 }
 
 async fn forget(printer: Printer, memory: &Memory, id: &str, json: bool) -> Result<(), Failure> {
-    let done = memory.forget(id).await?;
+    let done = memory.forget_memory(id).await?;
     if json {
         return printer.json(&ForgottenView {
             forgotten: done.memory.id,
@@ -161,9 +164,9 @@ async fn forget(printer: Printer, memory: &Memory, id: &str, json: bool) -> Resu
 
 async fn export(printer: Printer, memory: &Memory, format: MemoryFormat) -> Result<(), Failure> {
     let view = ExportView {
-        memories: memory.memories(true).await?,
-        observations: memory.observations(None, MAX_EXPORT_COUNT).await?,
-        reflections: memory.reflections(None, MAX_EXPORT_COUNT).await?,
+        memories: memory.list_memories(true).await?,
+        observations: memory.list_observations(None, MAX_EXPORT_COUNT).await?,
+        reflections: memory.list_reflections(None, MAX_EXPORT_COUNT).await?,
     };
     if format == MemoryFormat::Json {
         return printer.json(&view);
@@ -175,13 +178,13 @@ async fn export(printer: Printer, memory: &Memory, format: MemoryFormat) -> Resu
         text.push_str(&format!(
             "- {} ({day}, {origin}{gone}): {}\n",
             memory.id,
-            one_line(&memory.content, MAX_LINE_CHARACTERS)
+            to_one_line(&memory.content, MAX_LINE_CHARACTERS)
         ));
     }
     text.push_str("\n# Observations\n\n");
     for observation in &view.observations {
         let (day, session) = (local_time(observation.at), &observation.session);
-        let content = one_line(&observation.content, MAX_LINE_CHARACTERS);
+        let content = to_one_line(&observation.content, MAX_LINE_CHARACTERS);
         text.push_str(&format!(
             "- {} ({day}, {session}, {}): {content}\n",
             observation.id, observation.priority
@@ -207,8 +210,8 @@ async fn observe(
     let chronicler = Chronicler::new(memory.clone());
     let never = CancellationToken::new();
     let report = match session {
-        Some(given) => chronicler.observe_now(&find(journal, given).await?, &never).await,
-        None => chronicler.work_all(&never).await,
+        Some(given) => chronicler.observe_now(&find_session(journal, given).await?, &never).await,
+        None => chronicler.work_on_recent_sessions(&never).await,
     }?;
     if json {
         let (memories, observations) = (report.memories, report.observations);
@@ -224,7 +227,7 @@ async fn observe(
             "{} [{}] {}\n",
             observation.id,
             observation.priority,
-            one_line(&observation.content, MAX_LINE_CHARACTERS)
+            to_one_line(&observation.content, MAX_LINE_CHARACTERS)
         ));
     }
     text.push_str(&format!(

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use lango_librarian::documents::IngestProgress;
-use lango_text::one_line;
+use lango_text::to_one_line;
 
 /// Sets how often a bar is drawn.
 const FRAME_INTERVAL: Duration = Duration::from_millis(100);
@@ -15,7 +15,7 @@ const LINE_INTERVAL: Duration = Duration::from_secs(10);
 const BAR_CHARACTERS: u64 = 24;
 
 /// Shows progress on standard error.
-pub(super) struct Meter {
+pub(super) struct ProgressMeter {
     style: MeterStyle,
     began: Instant,
     last: Option<Instant>,
@@ -29,7 +29,7 @@ enum MeterStyle {
     Silent,
 }
 
-impl Meter {
+impl ProgressMeter {
     pub(super) fn new(quiet: bool) -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let style = match (quiet, io::stderr().is_terminal() && !dumb) {
@@ -57,9 +57,9 @@ impl Meter {
         let elapsed = now.duration_since(self.began);
         if self.style == MeterStyle::Bar {
             self.drawn = true;
-            write_stderr(&format!("\r\x1b[2K{}", bar(progress, elapsed)));
+            write_stderr(&format!("\r\x1b[2K{}", render_bar(progress, elapsed)));
         } else {
-            write_stderr(&format!("{}\n", figures(progress, elapsed)));
+            write_stderr(&format!("{}\n", render_figures(progress, elapsed)));
         }
     }
 
@@ -72,17 +72,17 @@ impl Meter {
     }
 }
 
-fn bar(progress: &IngestProgress<'_>, elapsed: Duration) -> String {
+fn render_bar(progress: &IngestProgress<'_>, elapsed: Duration) -> String {
     let full = progress.done * BAR_CHARACTERS / progress.total.max(1);
     let marks: String =
         (0..BAR_CHARACTERS).map(|place| if place < full { '█' } else { '░' }).collect();
     let name = progress.current.rsplit('/').next().unwrap_or(progress.current);
-    format!("{marks} {}  {}", figures(progress, elapsed), one_line(name, 24))
+    format!("{marks} {}  {}", render_figures(progress, elapsed), to_one_line(name, 24))
 }
 
-fn figures(progress: &IngestProgress<'_>, elapsed: Duration) -> String {
+fn render_figures(progress: &IngestProgress<'_>, elapsed: Duration) -> String {
     let IngestProgress { done, total, passages, bytes, skipped, .. } = *progress;
-    let mut text = format!("{done}/{total} files, {passages} passages, {}", size(bytes));
+    let mut text = format!("{done}/{total} files, {passages} passages, {}", render_size(bytes));
     if skipped > 0 {
         text += &format!(", {skipped} not read");
     }
@@ -96,7 +96,7 @@ fn figures(progress: &IngestProgress<'_>, elapsed: Duration) -> String {
     text
 }
 
-fn size(bytes: u64) -> String {
+fn render_size(bytes: u64) -> String {
     match bytes {
         0..10_240 => format!("{bytes} B"),
         10_240..10_485_760 => format!("{} KiB", bytes / 1024),
@@ -118,7 +118,7 @@ mod tests {
             skipped: 1,
             current: "/a/b/notes.md",
         };
-        let shown = bar(&progress, Duration::from_secs(10));
+        let shown = render_bar(&progress, Duration::from_secs(10));
         assert_eq!(
             shown,
             "██████░░░░░░░░░░░░░░░░░░ 25/100 files, 70 passages, 2048 KiB, 1 not read, 2/s, \

@@ -60,16 +60,17 @@ impl CommandContext {
 }
 
 /// Asks the user to confirm. Without a terminal, the action that `what` names needs `--yes`.
-pub(crate) async fn confirmed(
+pub(crate) async fn ask_to_confirm(
     printer: Printer,
     question: &str,
     what: &str,
 ) -> Result<bool, Failure> {
-    asked(printer, question, &format!("{what} cannot be undone. Say --yes if you mean it")).await
+    ask_or_advise(printer, question, &format!("{what} cannot be undone. Say --yes if you mean it"))
+        .await
 }
 
 /// Asks the user to confirm. Without a terminal, `otherwise` says what to do.
-pub(crate) async fn asked(
+pub(crate) async fn ask_or_advise(
     printer: Printer,
     question: &str,
     otherwise: &str,

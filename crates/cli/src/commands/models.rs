@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use lango_app::config::Config;
-use lango_app::provider::{self, Server};
+use lango_app::provider::{self, ModelServer};
 use lango_embedded::EMBEDDED;
-use lango_model::{Fault, ModelError};
+use lango_model::{ModelError, ModelFault};
 use serde::Serialize;
 
-use super::table::table;
+use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::arguments::ModelsCommand;
 use crate::failure::{ExitStatus, Failure};
@@ -31,7 +31,7 @@ pub(crate) async fn models(
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct ModelRow {
     id: String,
     context_window: Option<u64>,
     tools: Option<bool>,
@@ -41,7 +41,7 @@ struct Row {
     output_price: Option<f64>,
 }
 
-impl Row {
+impl ModelRow {
     /// Returns the row of the embedded model, which has no context window and costs nothing.
     fn embedded() -> Self {
         Self {
@@ -64,23 +64,24 @@ async fn list(
     const LIST_TIMEOUT: Duration = Duration::from_secs(10);
     let servers = match only {
         Some(EMBEDDED) => Vec::new(),
-        Some(id) => vec![Server::named(config, id)?],
-        None => provider::servers(config),
+        Some(id) => vec![ModelServer::find_named(config, id)?],
+        None => provider::list_servers(config),
     };
     let asked = servers.iter().map(|server| async {
-        match tokio::time::timeout(LIST_TIMEOUT, provider::list(config, server)).await {
+        match tokio::time::timeout(LIST_TIMEOUT, provider::list_server_models(config, server)).await
+        {
             Ok(answer) => answer,
-            Err(_) => Err(ModelError::new(Fault::Silent, "no list within 10 s")),
+            Err(_) => Err(ModelError::new(ModelFault::Silent, "no list within 10 s")),
         }
     });
     let answers = join_all(asked).await;
-    let facts = provider::facts(config)?;
+    let facts = provider::load_facts(config)?;
     let (mut rows, mut failures) = (Vec::new(), Vec::new());
     for (server, answer) in servers.iter().zip(answers) {
         match answer {
             Ok(models) => rows.extend(models.into_iter().map(|model| {
                 let known = facts.find(&server.id, &model.name);
-                Row {
+                ModelRow {
                     id: format!("{}/{}", server.id, model.name),
                     context_window: model.window.or(known.window),
                     tools: model.tools.or(known.tools),
@@ -97,12 +98,12 @@ async fn list(
     let is_empty = rows.is_empty();
     // The embedded model is listed last, because it is chosen last.
     if only.is_none_or(|only| only == EMBEDDED) {
-        rows.push(Row::embedded());
+        rows.push(ModelRow::embedded());
     }
     if json {
         printer.json(&rows)?;
     } else if !rows.is_empty() {
-        printer.print(&listing(&rows))?;
+        printer.print(&render_models(&rows))?;
     }
     for failure in &failures {
         printer.note(failure);
@@ -120,7 +121,7 @@ async fn list(
     }
 }
 
-fn listing(rows: &[Row]) -> String {
+fn render_models(rows: &[ModelRow]) -> String {
     let yes_no = |known: Option<bool>| match known {
         Some(true) => "yes",
         Some(false) => "no",
@@ -142,5 +143,5 @@ fn listing(rows: &[Row]) -> String {
             ]
         })
         .collect();
-    table(&["MODEL", "WINDOW", "TOOLS", "IMAGES", "PRICE IN/OUT PER MILLION"], &rows)
+    render_table(&["MODEL", "WINDOW", "TOOLS", "IMAGES", "PRICE IN/OUT PER MILLION"], &rows)
 }

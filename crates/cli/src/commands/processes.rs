@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::CommandContext;
 use super::sessions::local_time;
-use super::table::table;
+use super::table::render_table;
 use crate::failure::{ExitStatus, Failure};
 
 #[derive(Serialize)]
@@ -24,7 +24,7 @@ struct ProcessView<'a> {
     ended_at: Option<Timestamp>,
 }
 
-fn view(process: &ListedProcess) -> ProcessView<'_> {
+fn build_view(process: &ListedProcess) -> ProcessView<'_> {
     ProcessView {
         id: &process.id,
         name: &process.name,
@@ -46,10 +46,10 @@ pub(crate) async fn processes(
 ) -> Result<ExitStatus, Failure> {
     let Stores { database, .. } = context.app.open_stores().await?;
     let records = Records::open(database).await?;
-    let mut processes = records.processes().await?;
+    let mut processes = records.list_processes().await?;
     processes.retain(|process| all || process.is_running());
     if json {
-        let views: Vec<ProcessView<'_>> = processes.iter().map(view).collect();
+        let views: Vec<ProcessView<'_>> = processes.iter().map(build_view).collect();
         context.printer.json(&views)?;
         return Ok(ExitStatus::Success);
     }
@@ -73,8 +73,9 @@ pub(crate) async fn processes(
         ]
     };
     let rows: Vec<Vec<String>> = processes.iter().map(row).collect();
-    context
-        .printer
-        .print(&table(&["NAME", "STATE", "STARTED", "OWNER", "SESSION", "COMMAND"], &rows))?;
+    context.printer.print(&render_table(
+        &["NAME", "STATE", "STARTED", "OWNER", "SESSION", "COMMAND"],
+        &rows,
+    ))?;
     Ok(ExitStatus::Success)
 }

@@ -2,7 +2,7 @@
 
 use lango_app::{InspectOptions, Inspection, TeamOptions};
 use lango_model::{ContextBlock, estimate_tokens};
-use lango_orchestration::Root;
+use lango_orchestration::RootAgent;
 use lango_protocol::{SessionId, TurnId};
 use lango_runtime::{ContextRequest, collect_context, offered_tools};
 use lango_tool::ToolDeclaration;
@@ -40,8 +40,8 @@ pub(crate) async fn prompt(
     let inspection = context.app.inspect(options).await?;
     let tree = &inspection.roster.tree;
     let root = match &tree.root {
-        Root::Team(team) => (team.name.as_str(), &team.system_prompt),
-        Root::Single(single) => (single.name.as_str(), &single.system_prompt),
+        RootAgent::Team(team) => (team.name.as_str(), &team.system_prompt),
+        RootAgent::Single(single) => (single.name.as_str(), &single.system_prompt),
     };
     let sub_agents = tree.sub_agents().iter().map(|sub| (sub.name.as_str(), &sub.system_prompt));
     let agents: Vec<_> = std::iter::once(root).chain(sub_agents).collect();

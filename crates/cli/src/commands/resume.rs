@@ -2,8 +2,8 @@
 
 use lango_store::UnfinishedTurn;
 
-use super::run::{introduction, open};
-use super::turn::follow;
+use super::run::{open, render_introduction};
+use super::turn::follow_turn;
 use super::{CommandContext, Printer};
 use crate::arguments::ResumeArguments;
 use crate::display::Display;
@@ -15,7 +15,7 @@ pub(crate) async fn resume(
     arguments: ResumeArguments,
 ) -> Result<ExitStatus, Failure> {
     let journal = context.app.open_stores().await?.journal;
-    let mut turns = journal.unfinished_turns(None).await?;
+    let mut turns = journal.list_unfinished_turns(None).await?;
     turns.retain(|turn| turn.running.is_none());
     turns.sort_by_key(|turn| turn.started_at);
     if let Some(wanted) = &arguments.session {
@@ -34,9 +34,10 @@ pub(crate) async fn resume(
     let terminal = Terminal::person();
     let (team, answers) = open(context, arguments.team, &arguments.approve, terminal).await?;
     let display = Display::new(&arguments.output, answers, team.models.prices.clone());
-    Printer::of_turn(&arguments.output).introduce(&introduction(&team.models, &turn.session));
+    Printer::of_turn(&arguments.output)
+        .introduce(&render_introduction(&team.models, &turn.session));
     let handle = team.runtime.resume_turn(turn.session, turn.turn);
-    let (followed, _) = follow(handle, display).await?;
+    let (followed, _) = follow_turn(handle, display).await?;
     team.stop_servers().await;
     team.models.check_recording()?;
     Ok(followed.status)

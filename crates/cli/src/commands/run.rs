@@ -7,16 +7,16 @@ use std::time::Duration;
 use lango_app::provider::{ModelOptions, ReadyModels};
 use lango_app::{OpenOptions, RunningTeam, TeamOptions};
 use lango_model::UserMessage;
-use lango_protocol::{Origin, SessionId};
+use lango_protocol::{MessageOrigin, SessionId};
 use lango_runtime::TurnRequest;
 use lango_store::Journal;
 
-use super::turn::follow;
+use super::turn::follow_turn;
 use super::{CommandContext, Printer, image};
 use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
 use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
-use crate::person::person;
+use crate::person::choose_person;
 use crate::printer::write_stderr;
 use crate::terminal::{AnswerSource, Terminal, TerminalApprover};
 
@@ -30,23 +30,24 @@ pub(crate) async fn run(
     context: &CommandContext,
     arguments: RunArguments,
 ) -> Result<ExitStatus, Failure> {
-    let (text, attachment) = message(&arguments.text)?;
-    let images = arguments.images.iter().map(|path| image::read(path)).collect::<Result<_, _>>()?;
+    let (text, attachment) = read_message(&arguments.text)?;
+    let images =
+        arguments.images.iter().map(|path| image::read_image(path)).collect::<Result<_, _>>()?;
     let terminal = Terminal::person();
     let (team, answers) = open(context, arguments.team, &arguments.approve, terminal).await?;
     let session = choose_session(team.runtime.journal(), &arguments.session).await?;
     let printer = Printer::of_turn(&arguments.output);
     let display = Display::new(&arguments.output, answers, team.models.prices.clone());
-    printer.introduce(&introduction(&team.models, &session));
-    tell_notices(printer, &team).await?;
+    printer.introduce(&render_introduction(&team.models, &session));
+    print_notices(printer, &team).await?;
     let message = UserMessage { text, attachment, task: None, images };
-    let request = TurnRequest::new(session, message, Origin::Run);
-    let (followed, _) = follow(team.runtime.start_turn(request), display).await?;
+    let request = TurnRequest::new(session, message, MessageOrigin::Run);
+    let (followed, _) = follow_turn(team.runtime.start_turn(request), display).await?;
     for command in team.background_commands() {
-        let command = lango_text::visible_short(&command);
+        let command = lango_text::make_visible_short(&command);
         printer.introduce(&format!("ended with this run: {command}"));
     }
-    finish(printer, &team).await?;
+    finish_team(printer, &team).await?;
     Ok(followed.status)
 }
 
@@ -58,7 +59,7 @@ pub(super) async fn open(
     terminal: Option<Terminal>,
 ) -> Result<(RunningTeam, AnswerSource), Failure> {
     let (team, models) = team_options(team);
-    let person = person(approve.approve, terminal.clone());
+    let person = choose_person(approve.approve, terminal.clone());
     let options = OpenOptions { person, ..OpenOptions::new(team, models) };
     let approver = TerminalApprover::new(approve.approve, terminal);
     let answers = approver.answers();
@@ -74,22 +75,22 @@ pub(super) fn team_options(arguments: TeamArguments) -> (TeamOptions, ModelOptio
 }
 
 /// Prints what a user should know first.
-pub(super) async fn tell_notices(printer: Printer, team: &RunningTeam) -> Result<(), Failure> {
+pub(super) async fn print_notices(printer: Printer, team: &RunningTeam) -> Result<(), Failure> {
     if printer.introduces() {
-        team.notices().await?.iter().for_each(|notice| printer.introduce(notice));
+        team.collect_notices().await?.iter().for_each(|notice| printer.introduce(notice));
     }
     Ok(())
 }
 
 /// Waits for the work that follows the turns, and stops the background services.
-pub(super) async fn finish(printer: Printer, team: &RunningTeam) -> Result<(), Failure> {
-    team.settle().await.iter().for_each(|error| printer.introduce(error));
+pub(super) async fn finish_team(printer: Printer, team: &RunningTeam) -> Result<(), Failure> {
+    team.wait_for_observers().await.iter().for_each(|error| printer.introduce(error));
     team.stop_servers().await;
     Ok(team.models.check_recording()?)
 }
 
 /// Returns the first line of a run: the model that answers, and why.
-pub(super) fn introduction(models: &ReadyModels, session: &SessionId) -> String {
+pub(super) fn render_introduction(models: &ReadyModels, session: &SessionId) -> String {
     let choice = &models.choice;
     format!("{} ({}) · session {session}", choice.id, choice.why)
 }
@@ -100,7 +101,7 @@ pub(super) async fn choose_session(
     choice: &SessionChoice,
 ) -> Result<SessionId, Failure> {
     if choice.last {
-        let latest = journal.latest_session().await?;
+        let latest = journal.find_latest_session().await?;
         return latest.ok_or_else(|| {
             Failure::usage("there is no conversation yet. Start one with: lango run \"…\"")
         });
@@ -111,17 +112,17 @@ pub(super) async fn choose_session(
         [one] => Ok(one.clone()),
         many if many.contains(wanted) => Ok(wanted.clone()),
         [] => Ok(wanted.clone()),
-        many => Err(ambiguous(wanted.as_str(), many)),
+        many => Err(ambiguous_session_error(wanted.as_str(), many)),
     }
 }
 
-pub(super) fn ambiguous(given: &str, found: &[SessionId]) -> Failure {
+pub(super) fn ambiguous_session_error(given: &str, found: &[SessionId]) -> Failure {
     let names: Vec<&str> = found.iter().take(5).map(SessionId::as_str).collect();
     Failure::usage(format!("{given:?} could be any of {}. Type more of it", names.join(", ")))
 }
 
 /// Returns the user's message and the text from standard input.
-fn message(words: &[String]) -> Result<(String, Option<String>), Failure> {
+fn read_message(words: &[String]) -> Result<(String, Option<String>), Failure> {
     let dash = words.iter().any(|word| word == "-");
     let text: Vec<&str> = words.iter().filter(|word| *word != "-").map(String::as_str).collect();
     let text = text.join(" ").trim().to_owned();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use lango_app::{HttpServer, HttpServerOptions, Notice, OpenOptions, OwnerOptions, OwnerToken};
 
 use super::run::team_options;
-use super::turn::Signals;
+use super::turn::StopSignals;
 use super::{CommandContext, Printer};
 use crate::arguments::ServeArguments;
 use crate::failure::{ExitStatus, Failure};
@@ -27,12 +27,12 @@ pub(crate) async fn serve(
     };
     let server = HttpServer::new(&context.config().server, options)?;
     let (team, models) = team_options(team);
-    let notice = notice(context.printer);
+    let notice = notice_printer(context.printer);
     let assembly = context.app.open(OpenOptions::new(team, models)).await?;
     let serving = assembly.serve(server.serve_options(Arc::clone(&notice))).await?;
-    let mut signals = Signals::new()?;
+    let mut signals = StopSignals::new()?;
     let announce = |address, owner: &OwnerToken| {
-        context.printer.print(&introduction(address, owner))?;
+        context.printer.print(&render_introduction(address, owner))?;
         Ok(io::stdout().flush()?)
     };
     let stop = async {
@@ -44,12 +44,12 @@ pub(crate) async fn serve(
 }
 
 /// Returns a function that shows a line to the operator of the machine.
-pub(super) fn notice(printer: Printer) -> Notice {
-    Arc::new(move |line: &str| printer.note(&lango_text::visible(line)))
+pub(super) fn notice_printer(printer: Printer) -> Notice {
+    Arc::new(move |line: &str| printer.note(&lango_text::make_visible(line)))
 }
 
 /// Describes the endpoints, and how a client authenticates.
-fn introduction(address: SocketAddr, owner: &OwnerToken) -> String {
+fn render_introduction(address: SocketAddr, owner: &OwnerToken) -> String {
     let mut text = format!("Lango serves at http://{address}\n");
     let places = [
         ("OpenAI wire", "/v1", "any OpenAI client, model lango"),

@@ -8,8 +8,8 @@ use lango_store::{Database, Journal, SessionSummary};
 use lango_text::truncate_characters;
 use serde::Serialize;
 
-use super::table::table;
-use super::{CommandContext, Printer, confirmed};
+use super::table::render_table;
+use super::{CommandContext, Printer, ask_to_confirm};
 use crate::arguments::SessionsCommand;
 use crate::failure::{ExitStatus, Failure};
 
@@ -40,7 +40,7 @@ pub(crate) async fn sessions(
         }
         SessionsCommand::Show { id, json } => show(context.printer, &journal, &id, json).await?,
         SessionsCommand::Export { id, output } => {
-            let session = find(&journal, &id).await?;
+            let session = find_session(&journal, &id).await?;
             match output {
                 Some(path) => {
                     let mut file = std::fs::File::create(&path).map_err(|error| {
@@ -60,9 +60,9 @@ pub(crate) async fn sessions(
 }
 
 async fn list(printer: Printer, journal: &Journal, json: bool, limit: u32) -> Result<(), Failure> {
-    let sessions = journal.sessions(limit).await?;
+    let sessions = journal.list_sessions(limit).await?;
     if json {
-        let views: Vec<SessionView<'_>> = sessions.iter().map(view).collect();
+        let views: Vec<SessionView<'_>> = sessions.iter().map(build_view).collect();
         return printer.json(&views);
     }
     if sessions.is_empty() {
@@ -81,10 +81,10 @@ async fn list(printer: Printer, journal: &Journal, json: bool, limit: u32) -> Re
             ]
         })
         .collect();
-    printer.print(&table(&["SESSION", "LAST USED", "TURNS", "STATE", "TITLE"], &rows))
+    printer.print(&render_table(&["SESSION", "LAST USED", "TURNS", "STATE", "TITLE"], &rows))
 }
 
-fn view(session: &SessionSummary) -> SessionView<'_> {
+fn build_view(session: &SessionSummary) -> SessionView<'_> {
     SessionView {
         id: &session.id,
         title: &session.title,
@@ -103,7 +103,7 @@ pub(super) fn local_time(time: Timestamp) -> String {
     )
 }
 
-pub(super) async fn find(journal: &Journal, given: &str) -> Result<SessionId, Failure> {
+pub(super) async fn find_session(journal: &Journal, given: &str) -> Result<SessionId, Failure> {
     let found = journal.find_sessions(given).await?;
     match found.as_slice() {
         [one] => Ok(one.clone()),
@@ -112,42 +112,42 @@ pub(super) async fn find(journal: &Journal, given: &str) -> Result<SessionId, Fa
         ))),
         many => match many.iter().find(|id| id.as_str() == given) {
             Some(exact) => Ok(exact.clone()),
-            None => Err(super::run::ambiguous(given, many)),
+            None => Err(super::run::ambiguous_session_error(given, many)),
         },
     }
 }
 
 async fn show(printer: Printer, journal: &Journal, given: &str, json: bool) -> Result<(), Failure> {
-    let session = find(journal, given).await?;
+    let session = find_session(journal, given).await?;
     if json {
         let mut all = Vec::new();
         let mut after = 0;
-        while let Some((events, last)) = page(journal, &session, after).await? {
+        while let Some((events, last)) = read_page(journal, &session, after).await? {
             all.extend(events);
             after = last;
         }
         return printer.json(&all);
     }
     let mut after = 0;
-    while let Some((events, last)) = page(journal, &session, after).await? {
-        let text: String = events.iter().filter_map(line).collect();
+    while let Some((events, last)) = read_page(journal, &session, after).await? {
+        let text: String = events.iter().filter_map(render_event).collect();
         printer.print(&text)?;
         after = last;
     }
     Ok(())
 }
 
-async fn page(
+async fn read_page(
     journal: &Journal,
     session: &SessionId,
     after: u64,
 ) -> Result<Option<(Vec<Event>, u64)>, Failure> {
-    let events = journal.events(session, after, PAGE_SIZE).await?;
+    let events = journal.read_events(session, after, PAGE_SIZE).await?;
     Ok(events.last().map(|event| event.seq).map(|last| (events, last)))
 }
 
 /// Renders an event for the user.
-fn line(event: &Event) -> Option<String> {
+fn render_event(event: &Event) -> Option<String> {
     let author = event.author.as_deref().unwrap_or("?");
     let indent = if event.branch.is_some() { "    " } else { "" };
     let clean = |text: &str| -> String {
@@ -203,7 +203,7 @@ async fn export(
     mut write: impl FnMut(&str) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut after = 0;
-    while let Some((events, last)) = page(journal, session, after).await? {
+    while let Some((events, last)) = read_page(journal, session, after).await? {
         let mut text = String::new();
         for event in &events {
             text.push_str(&serde_json::to_string(event).map_err(io::Error::from)?);
@@ -222,9 +222,9 @@ async fn delete(
     given: &str,
     yes: bool,
 ) -> Result<ExitStatus, Failure> {
-    let session = find(journal, given).await?;
+    let session = find_session(journal, given).await?;
     let question = format!("Delete {session} and everything in it?");
-    if !yes && !confirmed(printer, &question, &format!("deleting {session}")).await? {
+    if !yes && !ask_to_confirm(printer, &question, &format!("deleting {session}")).await? {
         printer.print("Nothing was deleted.\n")?;
         return Ok(ExitStatus::Failure);
     }

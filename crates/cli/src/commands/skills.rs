@@ -1,13 +1,13 @@
 //! `lango skills` and `lango trust`: the operator's skills, and the directories that may add some.
 
 use lango_app::{Stores, config, find_skills, find_workspace, is_trusted, knowledge};
-use lango_librarian::skills::{Draft, Drafts};
+use lango_librarian::skills::{SkillDraft, SkillDrafts};
 use lango_operator::{Records, Skill, Skills};
-use lango_text::{visible, visible_lines};
+use lango_text::{make_lines_visible, make_visible};
 use serde::Serialize;
 
-use super::table::table;
-use super::{CommandContext, Printer, confirmed};
+use super::table::render_table;
+use super::{CommandContext, Printer, ask_to_confirm};
 use crate::arguments::{SkillsCommand, TrustArguments};
 use crate::failure::{ExitStatus, Failure};
 
@@ -32,10 +32,10 @@ pub(crate) async fn skills(
     let here = find_workspace(None)?;
     let trusted = is_trusted(context.config(), &here);
     let skills = find_skills(context.config(), &here);
-    let drafts = knowledge::drafts(&context.app.home)?;
+    let drafts = knowledge::open_drafts(&context.app.home)?;
     match command {
         SkillsCommand::List { json } => {
-            list(context.printer, &skills, &records, &waiting(&drafts)?, json)?;
+            list(context.printer, &skills, &records, &list_drafts(&drafts)?, json)?;
             if !json && !trusted && here.join(".agents/skills").is_dir() {
                 context.printer.print(
                     "The skills of this directory are not used. If you trust it: lango trust\n",
@@ -43,7 +43,7 @@ pub(crate) async fn skills(
             }
         }
         SkillsCommand::Show { name } => {
-            show(context.printer, &skills, &records, &waiting(&drafts)?, &name)?;
+            show(context.printer, &skills, &records, &list_drafts(&drafts)?, &name)?;
         }
         SkillsCommand::Approve { name, yes } => {
             return approve(context.printer, &drafts, &skills, &name, yes).await;
@@ -56,7 +56,7 @@ pub(crate) async fn skills(
     Ok(ExitStatus::Success)
 }
 
-fn waiting(drafts: &Drafts) -> Result<Vec<Draft>, Failure> {
+fn list_drafts(drafts: &SkillDrafts) -> Result<Vec<SkillDraft>, Failure> {
     Ok(drafts.list()?)
 }
 
@@ -77,24 +77,24 @@ enum SkillListEntry<'a> {
 }
 
 impl<'a> DraftView<'a> {
-    fn of(draft: &'a Draft) -> Self {
+    fn of(draft: &'a SkillDraft) -> Self {
         let (name, files) = (draft.name.as_str(), draft.files.as_slice());
         Self { name, description: draft.description(), state: "waits for approval", files }
     }
 }
 
 /// Renders a whole draft, as it would be used.
-fn shown(draft: &Draft) -> String {
+fn render_draft(draft: &SkillDraft) -> String {
     let file = |(path, text): &(String, String)| {
         let text = text.strip_suffix('\n').unwrap_or(text);
-        format!("{}\n{}\n", visible(path), visible_lines(text, "  | "))
+        format!("{}\n{}\n", make_visible(path), make_lines_visible(text, "  | "))
     };
     draft.files.iter().map(file).collect()
 }
 
 async fn approve(
     printer: Printer,
-    drafts: &Drafts,
+    drafts: &SkillDrafts,
     skills: &Skills,
     name: &str,
     yes: bool,
@@ -105,9 +105,9 @@ async fn approve(
             "there is another skill {name}, which would hide it. See: lango skills show {name}"
         )));
     }
-    printer.print(&shown(&draft))?;
+    printer.print(&render_draft(&draft))?;
     if !yes
-        && !confirmed(printer, &format!("Let {name} be used?"), &format!("approving {name}"))
+        && !ask_to_confirm(printer, &format!("Let {name} be used?"), &format!("approving {name}"))
             .await?
     {
         printer
@@ -122,7 +122,7 @@ async fn approve(
     Ok(ExitStatus::Success)
 }
 
-fn view<'a>(skill: &'a Skill, records: &Records) -> SkillView<'a> {
+fn build_view<'a>(skill: &'a Skill, records: &Records) -> SkillView<'a> {
     SkillView {
         name: &skill.name,
         tool: skill.tool_name(),
@@ -139,10 +139,11 @@ fn list(
     printer: Printer,
     skills: &Skills,
     records: &Records,
-    drafts: &[Draft],
+    drafts: &[SkillDraft],
     json: bool,
 ) -> Result<(), Failure> {
-    let views: Vec<SkillView<'_>> = skills.found.iter().map(|skill| view(skill, records)).collect();
+    let views: Vec<SkillView<'_>> =
+        skills.found.iter().map(|skill| build_view(skill, records)).collect();
     if json {
         let usable = views.into_iter().map(SkillListEntry::Usable);
         let waiting = drafts.iter().map(|draft| SkillListEntry::Waiting(DraftView::of(draft)));
@@ -155,13 +156,13 @@ fn list(
         let row = |view: &SkillView<'_>| {
             vec![view.tool.clone(), view.state.to_owned(), view.description.to_owned()]
         };
-        table(&["TOOL", "STATE", "DESCRIPTION"], &views.iter().map(row).collect::<Vec<_>>())
+        render_table(&["TOOL", "STATE", "DESCRIPTION"], &views.iter().map(row).collect::<Vec<_>>())
     };
     for problem in &skills.problems {
-        text += &format!("not used: {}\n", lango_text::visible(problem));
+        text += &format!("not used: {}\n", lango_text::make_visible(problem));
     }
     for draft in drafts {
-        let (name, what) = (&draft.name, visible(&draft.description()));
+        let (name, what) = (&draft.name, make_visible(&draft.description()));
         text += &format!("waits for approval: {name}: {what} (lango skills approve {name})\n");
     }
     printer.print(&text)
@@ -171,7 +172,7 @@ fn show(
     printer: Printer,
     skills: &Skills,
     records: &Records,
-    drafts: &[Draft],
+    drafts: &[SkillDraft],
     name: &str,
 ) -> Result<(), Failure> {
     if let Some(draft) = drafts.iter().find(|draft| draft.name == name) {
@@ -181,7 +182,7 @@ fn show(
     let skill = skills.found.iter().find(named).ok_or_else(|| {
         Failure::usage(format!("there is no skill {name:?}. See: lango skills list"))
     })?;
-    printer.json(&view(skill, records))
+    printer.json(&build_view(skill, records))
 }
 
 pub(crate) fn trust(
@@ -207,7 +208,7 @@ pub(crate) fn trust(
     let quoted: Vec<String> =
         trusted.iter().map(|known| toml::Value::String(known.clone()).to_string()).collect();
     let list = format!("[{}]", quoted.join(", "));
-    config::set(&context.app.home.config_file, "trust.directories", &list)?;
+    config::set_key(&context.app.home.config_file, "trust.directories", &list)?;
     context.printer.print(&match (arguments.revoke, was) {
         (false, _) => format!(
             "{directory} is trusted: the operator is offered its skills, and asks before the first \

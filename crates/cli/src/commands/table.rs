@@ -1,7 +1,7 @@
 //! Tables for the terminal.
 
 /// Renders rows with aligned columns; the last column is not padded.
-pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(super) fn render_table(header: &[&str], rows: &[Vec<String>]) -> String {
     let columns = header.len();
     let mut widths: Vec<usize> = header.iter().map(|title| title.chars().count()).collect();
     for row in rows {

@@ -25,12 +25,12 @@ pub(super) struct FollowedTurn {
 ///
 /// Output is written on a thread of its own. If the reader is slow or stops reading, the session is
 /// still held, and signals are handled.
-pub(super) async fn follow(
+pub(super) async fn follow_turn(
     mut handle: TurnHandle,
     display: Display,
 ) -> Result<(FollowedTurn, Display), Failure> {
-    let mut signals = Signals::new()?;
-    let screen = Screen::new(display);
+    let mut signals = StopSignals::new()?;
+    let screen = DisplayThread::new(display);
     let mut waiting: Option<Event> = None;
     let mut stopped: Option<ExitStatus> = None;
     loop {
@@ -62,7 +62,7 @@ pub(super) async fn follow(
             },
         }
     }
-    let outcome = match handle.outcome().await {
+    let outcome = match handle.wait_for_outcome().await {
         // The turn was stopped while it waited for the session: it had not begun.
         Err(error @ TurnError::SessionBusy { .. }) if stopped.is_some() => {
             let status = stopped.unwrap_or(ExitStatus::Interrupted);
@@ -76,12 +76,12 @@ pub(super) async fn follow(
 }
 
 /// The display, on a thread that may wait for its reader.
-struct Screen {
+struct DisplayThread {
     events: mpsc::Sender<Event>,
     thread: JoinHandle<Display>,
 }
 
-impl Screen {
+impl DisplayThread {
     /// Limits the events that may wait for the reader.
     const MAX_PENDING_EVENT_COUNT: usize = 64;
 
@@ -102,7 +102,7 @@ impl Screen {
     async fn finish(
         self,
         outcome: &Outcome,
-        signals: &mut Signals,
+        signals: &mut StopSignals,
         stopped: Option<ExitStatus>,
     ) -> Result<Display, Failure> {
         drop(self.events);
@@ -131,13 +131,13 @@ impl Screen {
 }
 
 /// The signals that stop a turn, each as the exit status that it leads to.
-pub(crate) struct Signals {
+pub(crate) struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
 }
 
-impl Signals {
+impl StopSignals {
     pub(crate) fn new() -> std::io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,

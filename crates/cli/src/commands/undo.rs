@@ -8,7 +8,7 @@ use lango_protocol::Timestamp;
 use serde::Serialize;
 
 use super::sessions::local_time;
-use super::table::table;
+use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::arguments::UndoArguments;
 use crate::failure::{ExitStatus, Failure};
@@ -28,24 +28,24 @@ pub(crate) async fn undo(
 ) -> Result<ExitStatus, Failure> {
     let Stores { database, .. } = context.app.open_stores().await?;
     let log = Records::open(database).await?;
-    let turns = log.turns().await?;
+    let turns = log.list_changed_turns().await?;
     if arguments.list {
         list(context.printer, &turns, arguments.json)?;
         return Ok(ExitStatus::Success);
     }
-    let chosen = choose(&turns, &arguments)?;
+    let chosen = choose_turn(&turns, &arguments)?;
     let workspace = Workspace::open(&chosen.workspace)?;
     let restored = log.undo(chosen.turn, &workspace, arguments.dry_run).await?;
     let left = restored.iter().any(|one| one.state == RestoreState::LeftAlone);
     if arguments.json {
         context.printer.json(&restored)?;
     } else {
-        context.printer.print(&describe(chosen, &restored, arguments.dry_run))?;
+        context.printer.print(&describe_undo(chosen, &restored, arguments.dry_run))?;
     }
     Ok(if left { ExitStatus::Failure } else { ExitStatus::Success })
 }
 
-fn choose<'a>(
+fn choose_turn<'a>(
     turns: &'a [ChangedTurn],
     arguments: &UndoArguments,
 ) -> Result<&'a ChangedTurn, Failure> {
@@ -101,10 +101,10 @@ fn list(printer: Printer, turns: &[ChangedTurn], json: bool) -> Result<(), Failu
         ]
     };
     let rows: Vec<Vec<String>> = turns.iter().map(row).collect();
-    printer.print(&table(&["TURN", "WHEN", "CHANGES", "SESSION", "WORKSPACE"], &rows))
+    printer.print(&render_table(&["TURN", "WHEN", "CHANGES", "SESSION", "WORKSPACE"], &rows))
 }
 
-fn describe(turn: &ChangedTurn, restored: &[RestoreResult], pretend: bool) -> String {
+fn describe_undo(turn: &ChangedTurn, restored: &[RestoreResult], pretend: bool) -> String {
     let would = if pretend { "would be " } else { "" };
     let mut text = format!("turn {} of {}:\n", turn.turn, local_time(turn.at));
     for one in restored {

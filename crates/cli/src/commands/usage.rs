@@ -9,9 +9,9 @@ use lango_protocol::{Event, EventBody, SessionId, Timestamp, Usage};
 use lango_store::Journal;
 use serde::Serialize;
 
-use super::table::table;
+use super::table::render_table;
 use super::{CommandContext, sessions};
-use crate::arguments::{UsageArguments, UsageBy};
+use crate::arguments::{UsageArguments, UsageGrouping};
 use crate::failure::{ExitStatus, Failure};
 
 /// Limits how far back usage is counted by default.
@@ -19,7 +19,7 @@ const DEFAULT_DAYS: u32 = 30;
 
 /// Calls that were added up.
 #[derive(Debug, Default, Serialize)]
-struct Sum {
+struct UsageSum {
     /// The value that the calls are grouped by.
     #[serde(skip_serializing_if = "Option::is_none")]
     of: Option<String>,
@@ -34,7 +34,7 @@ struct Sum {
     unpriced_calls: u64,
 }
 
-impl Sum {
+impl UsageSum {
     fn add(&mut self, usage: Usage, estimated: bool, cost: Option<Cost>) {
         self.calls += 1;
         self.usage += usage;
@@ -55,7 +55,7 @@ impl Sum {
 
     fn row(&self, name: &str) -> Vec<String> {
         let about = if self.estimated_calls > 0 { "~" } else { "" };
-        let figure = |tokens: u64| format!("{about}{}", grouped(tokens));
+        let figure = |tokens: u64| format!("{about}{}", group_digits(tokens));
         vec![
             name.to_owned(),
             self.calls.to_string(),
@@ -69,9 +69,9 @@ impl Sum {
 }
 
 #[derive(Serialize)]
-struct Report {
-    rows: Vec<Sum>,
-    total: Sum,
+struct UsageReport {
+    rows: Vec<UsageSum>,
+    total: UsageSum,
 }
 
 pub(crate) async fn usage(
@@ -81,30 +81,30 @@ pub(crate) async fn usage(
     let config = context.config();
     let prices = PriceList::new(config)?;
     let journal = context.app.open_stores().await?.journal;
-    let session = session(&journal, &arguments).await?;
+    let session = find_session(&journal, &arguments).await?;
     let days = arguments.days.or_else(|| session.is_none().then_some(DEFAULT_DAYS));
     let since = days.map_or(Timestamp::from_microseconds(0), days_ago);
-    let events = journal.usage(session.as_ref(), since).await?;
-    let report = report(&events, arguments.by, &prices);
+    let events = journal.read_usage(session.as_ref(), since).await?;
+    let report = build_report(&events, arguments.by, &prices);
     if arguments.json {
         context.printer.json(&report)?;
     } else if report.rows.is_empty() {
         context.printer.print("No model was asked in this time.\n")?;
     } else {
-        context.printer.print(&text(&report, arguments.by))?;
+        context.printer.print(&render_report(&report, arguments.by))?;
     }
     Ok(ExitStatus::Success)
 }
 
-async fn session(
+async fn find_session(
     journal: &Journal,
     arguments: &UsageArguments,
 ) -> Result<Option<SessionId>, Failure> {
     if arguments.last {
-        return Ok(journal.latest_session().await?);
+        return Ok(journal.find_latest_session().await?);
     }
     match &arguments.session {
-        Some(given) => sessions::find(journal, given).await.map(Some),
+        Some(given) => sessions::find_session(journal, given).await.map(Some),
         None => Ok(None),
     }
 }
@@ -115,41 +115,43 @@ fn days_ago(days: u32) -> Timestamp {
     Timestamp::from_microseconds(Timestamp::now().as_microseconds().saturating_sub(back))
 }
 
-fn report(events: &[Event], by: UsageBy, prices: &PriceList) -> Report {
-    let mut rows: BTreeMap<String, Sum> = BTreeMap::new();
-    let mut total = Sum::default();
+fn build_report(events: &[Event], by: UsageGrouping, prices: &PriceList) -> UsageReport {
+    let mut rows: BTreeMap<String, UsageSum> = BTreeMap::new();
+    let mut total = UsageSum::default();
     for event in events {
         let EventBody::Usage { provider, model, usage, estimated } = &event.body else { continue };
         let cost = prices.cost(provider, model, usage);
         total.add(*usage, *estimated, cost);
-        rows.entry(group(event, by, provider, model)).or_default().add(*usage, *estimated, cost);
+        rows.entry(group_name(event, by, provider, model))
+            .or_default()
+            .add(*usage, *estimated, cost);
     }
-    let rows = rows.into_iter().map(|(name, sum)| Sum { of: Some(name), ..sum }).collect();
-    Report { rows, total }
+    let rows = rows.into_iter().map(|(name, sum)| UsageSum { of: Some(name), ..sum }).collect();
+    UsageReport { rows, total }
 }
 
-fn group(event: &Event, by: UsageBy, provider: &str, model: &str) -> String {
+fn group_name(event: &Event, by: UsageGrouping, provider: &str, model: &str) -> String {
     let agent = event.author.as_deref().unwrap_or("?");
     match by {
-        UsageBy::Model => format!("{provider}/{model}"),
-        UsageBy::Agent => agent.to_owned(),
-        UsageBy::Session => event.session.to_string(),
+        UsageGrouping::Model => format!("{provider}/{model}"),
+        UsageGrouping::Agent => agent.to_owned(),
+        UsageGrouping::Session => event.session.to_string(),
         // The ids sort by time.
-        UsageBy::Turn => format!("{} {}", event.session, event.turn),
-        UsageBy::Call => {
+        UsageGrouping::Turn => format!("{} {}", event.session, event.turn),
+        UsageGrouping::Call => {
             let step = event.step.unwrap_or(0);
             format!("{} {} {step:>3} {agent} {provider}/{model}", event.session, event.turn)
         }
     }
 }
 
-fn text(report: &Report, by: UsageBy) -> String {
+fn render_report(report: &UsageReport, by: UsageGrouping) -> String {
     let title = match by {
-        UsageBy::Model => "MODEL",
-        UsageBy::Agent => "AGENT",
-        UsageBy::Session => "SESSION",
-        UsageBy::Turn => "TURN",
-        UsageBy::Call => "CALL",
+        UsageGrouping::Model => "MODEL",
+        UsageGrouping::Agent => "AGENT",
+        UsageGrouping::Session => "SESSION",
+        UsageGrouping::Turn => "TURN",
+        UsageGrouping::Call => "CALL",
     };
     let header = [title, "CALLS", "INPUT", "CACHED", "OUTPUT", "REASONING", "COST"];
     let mut rows: Vec<Vec<String>> =
@@ -157,7 +159,7 @@ fn text(report: &Report, by: UsageBy) -> String {
     if rows.len() > 1 {
         rows.push(report.total.row("total"));
     }
-    let mut text = table(&header, &rows);
+    let mut text = render_table(&header, &rows);
     if report.total.estimated_calls > 0 {
         text.push_str("~ some providers did not count; these are estimates\n");
     }
@@ -168,7 +170,7 @@ fn text(report: &Report, by: UsageBy) -> String {
 }
 
 /// Renders `1234567` as `1,234,567`.
-fn grouped(number: u64) -> String {
+fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -186,10 +188,10 @@ mod tests {
 
     #[test]
     fn figures_are_grouped_and_unknown_prices_stay_unknown() {
-        assert_eq!(grouped(7), "7");
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(grouped(123_456), "123,456");
-        let mut sum = Sum::default();
+        assert_eq!(group_digits(7), "7");
+        assert_eq!(group_digits(1_234_567), "1,234,567");
+        assert_eq!(group_digits(123_456), "123,456");
+        let mut sum = UsageSum::default();
         sum.add(Usage::default(), false, None);
         assert_eq!(sum.cost(), "unknown");
         sum.add(Usage::default(), true, Some(Cost::default()));

@@ -8,12 +8,12 @@ use serde::Serialize;
 /// Prints one JSON object at the end.
 #[derive(Debug, Default)]
 pub(crate) struct JsonDisplay {
-    answer: Option<Answer>,
+    answer: Option<JsonAnswer>,
     usage: Usage,
 }
 
 #[derive(Debug, Clone)]
-struct Answer {
+struct JsonAnswer {
     session: SessionId,
     turn: TurnId,
     author: String,
@@ -21,7 +21,7 @@ struct Answer {
 }
 
 #[derive(Serialize)]
-struct Result<'a> {
+struct JsonResult<'a> {
     session: &'a SessionId,
     turn: TurnId,
     author: &'a str,
@@ -34,7 +34,7 @@ impl JsonDisplay {
     pub(super) fn event(&mut self, event: &Event) {
         match &event.body {
             EventBody::Message { text, answer: true } => {
-                self.answer = Some(Answer {
+                self.answer = Some(JsonAnswer {
                     session: event.session.clone(),
                     turn: event.turn,
                     author: event.author.clone().unwrap_or_default(),
@@ -51,7 +51,7 @@ impl JsonDisplay {
     pub(super) fn finish(&self, outcome: &Outcome) -> io::Result<()> {
         // A turn always ends with an answer; without one there was nothing to print.
         let Some(answer) = &self.answer else { return Ok(()) };
-        print_line(&Result {
+        print_line(&JsonResult {
             session: &answer.session,
             turn: answer.turn,
             author: &answer.author,

@@ -14,11 +14,11 @@ use crate::arguments::{OutputArguments, OutputFormat};
 
 use crate::terminal::AnswerSource;
 
-pub(crate) use style::{Style, printable};
+pub(crate) use style::{Style, remove_control_characters};
 
 /// Shows the events of a turn.
 pub(crate) struct Display {
-    format: Format,
+    format: DisplayFormat,
     /// The source of answers to approvals. The question is shown here, in its place among the other
     /// events; the approver only waits for the answer.
     answers: AnswerSource,
@@ -27,7 +27,7 @@ pub(crate) struct Display {
     open_questions: BTreeSet<CallId>,
 }
 
-enum Format {
+enum DisplayFormat {
     Text(text::TextDisplay),
     Json(json::JsonDisplay),
     StreamJson,
@@ -40,28 +40,30 @@ impl Display {
         prices: PriceList,
     ) -> Self {
         let format = match arguments.output_format {
-            OutputFormat::Text => Format::Text(text::TextDisplay::new(arguments.quiet, prices)),
-            OutputFormat::Json => Format::Json(json::JsonDisplay::default()),
-            OutputFormat::StreamJson => Format::StreamJson,
+            OutputFormat::Text => {
+                DisplayFormat::Text(text::TextDisplay::new(arguments.quiet, prices))
+            }
+            OutputFormat::Json => DisplayFormat::Json(json::JsonDisplay::default()),
+            OutputFormat::StreamJson => DisplayFormat::StreamJson,
         };
         Self { format, answers, open_questions: BTreeSet::new() }
     }
 
     /// Returns the display of a conversation at a terminal.
     pub(crate) fn chat(answers: AnswerSource, prices: PriceList) -> Self {
-        let format = Format::Text(text::TextDisplay::new(false, prices));
+        let format = DisplayFormat::Text(text::TextDisplay::new(false, prices));
         Self { format, answers, open_questions: BTreeSet::new() }
     }
 
     /// Shows an event.
     pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
         match &mut self.format {
-            Format::Text(display) => display.event(event),
-            Format::Json(display) => {
+            DisplayFormat::Text(display) => display.event(event),
+            DisplayFormat::Json(display) => {
                 display.event(event);
                 Ok(())
             }
-            Format::StreamJson => json::print_line(event),
+            DisplayFormat::StreamJson => json::print_line(event),
         }?;
         match &event.body {
             EventBody::ApprovalRequested { call, tool, summary, always, .. }
@@ -71,7 +73,7 @@ impl Display {
                 if self.open_questions.len() > 1 {
                     return Ok(());
                 }
-                ask(event.author.as_deref().unwrap_or_default(), tool, summary, always)
+                show_question(event.author.as_deref().unwrap_or_default(), tool, summary, always)
             }
             EventBody::ApprovalResolved { call, .. } => {
                 self.open_questions.remove(call);
@@ -80,7 +82,7 @@ impl Display {
             EventBody::ApprovalRequested { call, .. }
                 if self.answers == AnswerSource::OtherProcess =>
             {
-                waiting(call)
+                show_where_to_answer(call)
             }
             _ => Ok(()),
         }
@@ -89,15 +91,20 @@ impl Display {
     /// Shows the end of a turn.
     pub(crate) fn finish(&mut self, outcome: &Outcome) -> io::Result<()> {
         match &mut self.format {
-            Format::Text(display) => display.finish(outcome),
-            Format::Json(display) => display.finish(outcome),
-            Format::StreamJson => Ok(()),
+            DisplayFormat::Text(display) => display.finish(outcome),
+            DisplayFormat::Json(display) => display.finish(outcome),
+            DisplayFormat::StreamJson => Ok(()),
         }
     }
 }
 
 /// Shows a question to the user, always on standard error.
-pub(crate) fn ask(agent: &str, tool: &str, summary: &str, always: &[String]) -> io::Result<()> {
+pub(crate) fn show_question(
+    agent: &str,
+    tool: &str,
+    summary: &str,
+    always: &[String],
+) -> io::Result<()> {
     let effect: String = summary.lines().map(|line| format!("    {line}\n")).collect();
     let mut stderr = io::stderr().lock();
     write!(stderr, "\n{agent} wants to use {tool}:\n{effect}")?;
@@ -111,7 +118,7 @@ pub(crate) fn ask(agent: &str, tool: &str, summary: &str, always: &[String]) -> 
 }
 
 /// Says where to answer a question that cannot be answered here.
-fn waiting(call: &CallId) -> io::Result<()> {
+fn show_where_to_answer(call: &CallId) -> io::Result<()> {
     let mut stderr = io::stderr().lock();
     writeln!(stderr, "waiting for an answer: lango approvals show {call}")
 }

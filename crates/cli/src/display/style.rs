@@ -43,7 +43,7 @@ impl Style {
 }
 
 /// Returns the text without terminal control characters.
-pub(crate) fn printable(text: &str) -> String {
+pub(crate) fn remove_control_characters(text: &str) -> String {
     let keep = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
     text.chars().filter(keep).collect()
 }

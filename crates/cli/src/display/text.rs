@@ -5,9 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use lango_app::provider::PriceList;
 use lango_model::Cost;
 use lango_protocol::{CallStatus, Event, EventBody, Outcome, OutcomeStatus, RUNTIME};
-use lango_text::{one_line, plural};
+use lango_text::{plural, to_one_line};
 
-use super::style::{Style, printable};
+use super::style::{Style, remove_control_characters};
 
 /// Shows progress on standard error as it happens, and the answer on standard output. At a terminal
 /// the answer is streamed; in a pipe it comes whole, so that nothing else is ever in it.
@@ -59,32 +59,32 @@ impl TextDisplay {
         match &event.body {
             EventBody::Transfer { to, task, .. } => {
                 let to = style.name(to.as_str());
-                self.progress(&format!("→ {to}  {}", style.faint(&one_line(task, 100))))
+                self.progress(&format!("→ {to}  {}", style.faint(&to_one_line(task, 100))))
             }
             EventBody::ToolCall { tool, arguments, .. } => {
-                let tool = one_line(tool, 60);
-                self.progress(&format!("  {tool}  {}", style.faint(&one_line(arguments, 100))))
+                let tool = to_one_line(tool, 60);
+                self.progress(&format!("  {tool}  {}", style.faint(&to_one_line(arguments, 100))))
             }
             EventBody::ToolResult { tool, status, milliseconds, output, report, .. } => {
                 let said = report.as_ref().map_or(output.as_str(), |report| &report.summary);
-                self.result(&one_line(tool, 60), *status, *milliseconds, said)
+                self.result(&to_one_line(tool, 60), *status, *milliseconds, said)
             }
             EventBody::Rejected { reason } => {
                 let author = style.name(author);
-                self.progress(&format!("← {author} passes: {}", one_line(reason, 120)))
+                self.progress(&format!("← {author} passes: {}", to_one_line(reason, 120)))
             }
             EventBody::TransferRefused { requested, .. } => {
-                let requested = one_line(requested, 60);
+                let requested = to_one_line(requested, 60);
                 self.progress(&style.warn(&format!("  no transfer to {requested:?}")))
             }
             EventBody::Setback { model, fault, next, wait_milliseconds, .. } => {
                 // The streamed text of this step is void: the step is named again and starts over.
                 self.streamed = None;
-                let line = setback(model, fault, next, *wait_milliseconds);
+                let line = describe_setback(model, fault, next, *wait_milliseconds);
                 self.progress(&style.warn(&line))
             }
             EventBody::Warning { text, .. } => {
-                self.progress(&style.warn(&format!("  {}", one_line(text, 500))))
+                self.progress(&style.warn(&format!("  {}", to_one_line(text, 500))))
             }
             _ => Ok(()),
         }
@@ -98,7 +98,7 @@ impl TextDisplay {
         said: &str,
     ) -> io::Result<()> {
         let style = self.style;
-        let said = style.faint(&one_line(said, 120));
+        let said = style.faint(&to_one_line(said, 120));
         let line = match status {
             CallStatus::Ok => format!("  {tool}  {} {milliseconds} ms  {said}", style.good("ok")),
             status => format!("  {tool}  {} {said}", style.bad(&status.to_string())),
@@ -118,7 +118,7 @@ impl TextDisplay {
         }
         self.open_line = true;
         let mut stdout = io::stdout().lock();
-        stdout.write_all(printable(text).as_bytes())?;
+        stdout.write_all(remove_control_characters(text).as_bytes())?;
         stdout.flush()
     }
 
@@ -129,12 +129,12 @@ impl TextDisplay {
             return Ok(());
         }
         if !answer {
-            let line = format!("{}: {}", self.style.name(author), one_line(text, 200));
+            let line = format!("{}: {}", self.style.name(author), to_one_line(text, 200));
             return self.progress(&line);
         }
         self.progress(&format!("{}:", self.style.name(author)))?;
         let mut stdout = io::stdout().lock();
-        let text = if self.streams { printable(text) } else { text.to_owned() };
+        let text = if self.streams { remove_control_characters(text) } else { text.to_owned() };
         writeln!(stdout, "{text}")?;
         stdout.flush()
     }
@@ -183,9 +183,9 @@ impl TextDisplay {
     }
 }
 
-fn setback(model: &str, fault: &str, next: &str, wait: u64) -> String {
+fn describe_setback(model: &str, fault: &str, next: &str, wait: u64) -> String {
     let fault = fault.replace('_', " ");
-    let (model, next) = (one_line(model, 60), one_line(next, 60));
+    let (model, next) = (to_one_line(model, 60), to_one_line(next, 60));
     match (model == next, wait) {
         (true, 0) => format!("  {model}: {fault}; asking again"),
         (true, wait) => {

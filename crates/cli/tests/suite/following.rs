@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
-use lango_orchestration::{AgentTree, Config, PromptSections, Topology, build_agent_tree};
-use lango_protocol::{AgentName, Event, EventBody, Origin, OutcomeStatus, SessionId};
+use lango_model::{Endpoint, ModelId, RemoteModel, ReplyOptions, Wire};
+use lango_orchestration::{AgentTree, AgentTreeConfig, PromptSections, Topology, build_agent_tree};
+use lango_protocol::{AgentName, Event, EventBody, MessageOrigin, OutcomeStatus, SessionId};
 use lango_runtime::{
     AgentModel, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest, TurnSubscription,
     UnattendedApprover,
@@ -39,7 +39,7 @@ struct WatchedRuntime {
 }
 
 fn tree(multi_agent: bool) -> AgentTree {
-    build_agent_tree(Config {
+    build_agent_tree(AgentTreeConfig {
         multi_agent,
         topology: &Topology::standard().unwrap(),
         tools: &ToolRegistry::new(),
@@ -58,7 +58,7 @@ async fn runtime_in(directory: &TempDir, server: &ScriptedServer) -> Runtime {
     let database = Database::open(&location).await.unwrap();
     Runtime::new(RuntimeParts {
         tree: tree(true),
-        model: AgentModel { model: Arc::new(model), options: Options::default() },
+        model: AgentModel { model: Arc::new(model), options: ReplyOptions::default() },
         agent_models: BTreeMap::new(),
         journal: Journal::open(database).await.unwrap(),
         approver: Arc::new(UnattendedApprover),
@@ -104,7 +104,7 @@ fn spoken(events: &[Event]) -> String {
 async fn every_follower_gets_every_event_once() {
     let watched = watched().await;
     let session = SessionId::generate();
-    let request = TurnRequest::new(session.clone(), "plan it", Origin::Library);
+    let request = TurnRequest::new(session.clone(), "plan it", MessageOrigin::Library);
     let turn = request.turn;
     let handle = watched.runtime.start_turn(request);
     let early = tokio::spawn(all(watched.runtime.follow(session.clone(), turn, 0)));
@@ -118,8 +118,8 @@ async fn every_follower_gets_every_event_once() {
             })
         })
         .collect();
-    assert!(handle.outcome().await.unwrap().is_done());
-    let journal = watched.runtime.journal().turn_events(&session, turn).await.unwrap();
+    assert!(handle.wait_for_outcome().await.unwrap().is_done());
+    let journal = watched.runtime.journal().read_turn_events(&session, turn).await.unwrap();
     let early = early.await.unwrap();
     assert_eq!(recorded(&early), journal);
     let said = "one two three four five six seven eight nine ten ".repeat(20);
@@ -140,7 +140,7 @@ async fn every_follower_gets_every_event_once() {
 async fn a_turn_is_stopped_by_its_name() {
     let watched = watched().await;
     let session = SessionId::generate();
-    let request = TurnRequest::new(session.clone(), "plan it", Origin::Library);
+    let request = TurnRequest::new(session.clone(), "plan it", MessageOrigin::Library);
     let turn = request.turn;
     let handle = watched.runtime.start_turn(request);
     let mut following = watched.runtime.follow(session.clone(), turn, 0);
@@ -149,18 +149,18 @@ async fn a_turn_is_stopped_by_its_name() {
             watched.runtime.cancel_turn(&session, turn).await.unwrap();
         }
     }
-    assert_eq!(handle.outcome().await.unwrap().status, OutcomeStatus::Cancelled);
+    assert_eq!(handle.wait_for_outcome().await.unwrap().status, OutcomeStatus::Cancelled);
     // What is over is not stopped again.
-    let before = watched.runtime.journal().turn_events(&session, turn).await.unwrap();
+    let before = watched.runtime.journal().read_turn_events(&session, turn).await.unwrap();
     watched.runtime.cancel_turn(&session, turn).await.unwrap();
-    assert_eq!(watched.runtime.journal().turn_events(&session, turn).await.unwrap(), before);
+    assert_eq!(watched.runtime.journal().read_turn_events(&session, turn).await.unwrap(), before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_keeps_its_team_and_the_next_one_has_the_new() {
     let watched = watched().await;
     let session = SessionId::generate();
-    let first = TurnRequest::new(session.clone(), "plan it", Origin::Library);
+    let first = TurnRequest::new(session.clone(), "plan it", MessageOrigin::Library);
     let turn = first.turn;
     let handle = watched.runtime.start_turn(first);
     let mut following = watched.runtime.follow(session.clone(), turn, 0);
@@ -169,8 +169,8 @@ async fn a_turn_keeps_its_team_and_the_next_one_has_the_new() {
             watched.runtime.replace_team(&tree(false), &BTreeMap::new());
         }
     }
-    assert_eq!(handle.outcome().await.unwrap().work.agents.len(), 2);
-    let second = TurnRequest::new(session, "plan it", Origin::Library);
-    let outcome = watched.runtime.start_turn(second).outcome().await.unwrap();
+    assert_eq!(handle.wait_for_outcome().await.unwrap().work.agents.len(), 2);
+    let second = TurnRequest::new(session, "plan it", MessageOrigin::Library);
+    let outcome = watched.runtime.start_turn(second).wait_for_outcome().await.unwrap();
     assert_eq!(outcome.work.agents, ["lango-agent".parse::<AgentName>().unwrap()]);
 }

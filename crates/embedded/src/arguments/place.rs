@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::quotations::{Quotation, quotations};
+use super::quotations::{Quotation, find_quotations};
 
 const QUOTES: &str = "\"'`“”‘’«»";
 /// Lists the characters that join the parts of a name.
@@ -22,7 +22,7 @@ pub(crate) struct ValueSpan {
 
 /// Returns the part of a text that a span of it stands for.
 pub(crate) fn locate_value(text: &str, span: Range<usize>) -> ValueSpan {
-    let all = quotations(text);
+    let all = find_quotations(text);
     let span = trim_span(text, span);
     // Quotes around the whole text do not count.
     let around = |quotation: &&Quotation| {
@@ -34,7 +34,7 @@ pub(crate) fn locate_value(text: &str, span: Range<usize>) -> ValueSpan {
         && (span.start > quotation.whole.start
             || clean_span_among(text, span.clone(), &all).end <= quotation.whole.end)
     {
-        return ValueSpan { range: without_fence(text, quotation), is_quoted: true };
+        return ValueSpan { range: inside_of_quotation(text, quotation), is_quoted: true };
     }
     let Range { start, mut end } = widen_span(text, span);
     if let Some(open) = all.iter().find(|q| q.whole.start < end && end < q.whole.end)
@@ -47,7 +47,7 @@ pub(crate) fn locate_value(text: &str, span: Range<usize>) -> ValueSpan {
 
 /// Returns a part of a text without the quotes and the sentence's punctuation around it.
 pub(crate) fn clean_span(text: &str, span: Range<usize>) -> Range<usize> {
-    clean_span_among(text, span, &quotations(text))
+    clean_span_among(text, span, &find_quotations(text))
 }
 
 fn clean_span_among(text: &str, span: Range<usize>, all: &[Quotation]) -> Range<usize> {
@@ -146,7 +146,7 @@ fn widen_span(text: &str, span: Range<usize>) -> Range<usize> {
 
 /// Returns the inside of a quotation; for a block of code, without the line that names its
 /// language.
-fn without_fence(text: &str, quotation: &Quotation) -> Range<usize> {
+fn inside_of_quotation(text: &str, quotation: &Quotation) -> Range<usize> {
     let Quotation { whole, inside } = quotation;
     let is_block = text[whole.clone()].starts_with("```");
     match text[inside.clone()].split_once('\n') {
@@ -174,7 +174,7 @@ impl ShortenedText {
     pub(crate) fn of(text: &str) -> Self {
         let mut short = Self { text: String::new(), cuts: Vec::new() };
         let mut done = 0;
-        for Quotation { inside, .. } in quotations(text) {
+        for Quotation { inside, .. } in find_quotations(text) {
             if inside.len() <= 3 * QUOTATION_END_BYTES {
                 continue;
             }

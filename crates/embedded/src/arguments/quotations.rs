@@ -15,7 +15,7 @@ pub(crate) struct Quotation {
 }
 
 /// Returns the outermost complete quotations, in their order.
-pub(crate) fn quotations(text: &str) -> Vec<Quotation> {
+pub(crate) fn find_quotations(text: &str) -> Vec<Quotation> {
     let mut found = Vec::new();
     // Marks without an end: a later search would not find one either.
     let mut open = Vec::new();
@@ -132,7 +132,7 @@ mod tests {
             ("\"never closed", vec![]),
         ] {
             let found: Vec<&str> =
-                quotations(text).into_iter().map(|found| &text[found.inside]).collect();
+                find_quotations(text).into_iter().map(|found| &text[found.inside]).collect();
             assert_eq!(found, expected, "{text}");
         }
     }

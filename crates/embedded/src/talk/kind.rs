@@ -4,7 +4,7 @@ use super::phrases::{self, Phrases};
 
 /// Represents a kind of small talk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Kind {
+pub(super) enum SmallTalkKind {
     /// "hello"
     Greeting(Language),
     /// "thanks"
@@ -55,12 +55,12 @@ const MAX_READ_CHARACTERS: usize = 2_000;
 /// Limits the words of a text that only acknowledges.
 const MAX_ACKNOWLEDGEMENT_WORDS: usize = 6;
 
-impl Kind {
+impl SmallTalkKind {
     /// Classifies a text by its words. A request comes before politeness: "hi, who are you?" is a
     /// question.
     pub(super) fn of(text: &str) -> Self {
         let is_question = text.trim_end().ends_with(['?', '？']);
-        let words = Words::of(text);
+        let words = NormalisedWords::of(text);
         let asking = [
             (&phrases::ABILITIES, Self::Abilities),
             (&phrases::IDENTITY, Self::Identity),
@@ -69,11 +69,11 @@ impl Kind {
             (&phrases::WRITING, Self::Writing),
             (&phrases::OPINION, Self::Opinion),
         ];
-        if let Some((_, kind)) = asking.iter().find(|(phrases, _)| words.have(phrases)) {
+        if let Some((_, kind)) = asking.iter().find(|(phrases, _)| words.contain_phrase(phrases)) {
             return *kind;
         }
         for (phrases, language) in phrases::THANKS {
-            if words.have(phrases) {
+            if words.contain_phrase(phrases) {
                 return Self::Thanks(*language);
             }
         }
@@ -84,20 +84,21 @@ impl Kind {
             (&phrases::JOY, Self::Joy),
             (&phrases::MOOD, Self::Mood),
         ];
-        if let Some((_, kind)) = telling.iter().find(|(phrases, _)| words.have(phrases)) {
+        if let Some((_, kind)) = telling.iter().find(|(phrases, _)| words.contain_phrase(phrases)) {
             return *kind;
         }
-        if is_question || words.have(&phrases::KNOWLEDGE) {
+        if is_question || words.contain_phrase(&phrases::KNOWLEDGE) {
             return Self::Knowledge;
         }
         for (phrases, language) in phrases::GREETINGS {
-            if words.have(phrases) {
+            if words.contain_phrase(phrases) {
                 return Self::Greeting(*language);
             }
         }
         // A thumb or a smile is an acknowledgement, too.
         let has_no_words = words.count == 0 && !text.trim().is_empty();
-        if has_no_words || (words.count <= MAX_ACKNOWLEDGEMENT_WORDS && words.have(&phrases::NODS))
+        if has_no_words
+            || (words.count <= MAX_ACKNOWLEDGEMENT_WORDS && words.contain_phrase(&phrases::NODS))
         {
             return Self::Acknowledgement;
         }
@@ -106,12 +107,12 @@ impl Kind {
 }
 
 /// Holds the words of a text: in lower case, one space around each, no punctuation.
-struct Words {
+struct NormalisedWords {
     text: String,
     count: usize,
 }
 
-impl Words {
+impl NormalisedWords {
     fn of(text: &str) -> Self {
         let mut words = " ".to_owned();
         for character in text.chars().take(MAX_READ_CHARACTERS).flat_map(char::to_lowercase) {
@@ -130,15 +131,15 @@ impl Words {
         Self { text: words, count }
     }
 
-    fn have(&self, phrases: &Phrases) -> bool {
+    fn contain_phrase(&self, phrases: &Phrases) -> bool {
         let Phrases { whole, anywhere, first } = phrases;
         let text = self.text.as_str();
-        any(whole, |phrase| text.trim() == phrase)
-            || any(anywhere, |phrase| text.contains(&format!(" {phrase} ")))
-            || any(first, |phrase| text.starts_with(&format!(" {phrase} ")))
+        any_phrase(whole, |phrase| text.trim() == phrase)
+            || any_phrase(anywhere, |phrase| text.contains(&format!(" {phrase} ")))
+            || any_phrase(first, |phrase| text.starts_with(&format!(" {phrase} ")))
     }
 }
 
-fn any(phrases: &str, fits: impl Fn(&str) -> bool) -> bool {
+fn any_phrase(phrases: &str, fits: impl Fn(&str) -> bool) -> bool {
     phrases.split('|').filter(|phrase| !phrase.is_empty()).any(fits)
 }

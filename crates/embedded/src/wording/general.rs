@@ -3,11 +3,11 @@
 
 use lango_model::AnsweredCall;
 use lango_protocol::{CallReport, CallStatus};
-use lango_text::{code_span, json_markdown};
+use lango_text::{code_span, render_json_markdown};
 use serde_json::Value;
 
 /// Reports what a result says, as it is or as lines and tables.
-pub(super) fn report(call: &AnsweredCall) -> CallReport {
+pub(super) fn report_result(call: &AnsweredCall) -> CallReport {
     let result = call.result.trim();
     let tool = code_span(call.valid_name());
     let says = || CallReport::new(format!("{tool} says:"));
@@ -19,7 +19,7 @@ pub(super) fn report(call: &AnsweredCall) -> CallReport {
             CallReport::new(format!("{tool} gave no answer in words."))
         }
         Ok(Value::String(text)) => says().quoted(text),
-        Ok(value) => match json_markdown(&value) {
+        Ok(value) => match render_json_markdown(&value) {
             Some(lines) if !lines.is_empty() => says().markdown(lines),
             _ => says().quoted(result),
         },
@@ -28,7 +28,7 @@ pub(super) fn report(call: &AnsweredCall) -> CallReport {
 }
 
 /// Reports a call that failed, in the text that the model read.
-pub(super) fn failure(call: &AnsweredCall, status: CallStatus) -> CallReport {
+pub(super) fn report_failure(call: &AnsweredCall, status: CallStatus) -> CallReport {
     let tool = code_span(call.valid_name());
     let report = match status {
         CallStatus::Ok | CallStatus::Error => CallReport::new(format!("{tool} failed.")),

@@ -13,20 +13,20 @@ use lango_protocol::CallStatus;
 
 use lango_model::{AnsweredCall, CallOutcome};
 
-pub(crate) use self::transfer::question;
+pub(crate) use self::transfer::find_question;
 
 /// Says what came out of a call: never empty, and at most about 6 kB.
 pub(crate) fn render_result(call: &AnsweredCall) -> String {
     match &call.outcome {
         CallOutcome::Transfer { status, text, .. } => {
-            answer::render(&transfer::report(call, *status, text))
+            answer::render_report(&transfer::report_transfer(call, *status, text))
         }
-        CallOutcome::Tool { report: Some(report), .. } => answer::render(report),
+        CallOutcome::Tool { report: Some(report), .. } => answer::render_report(report),
         CallOutcome::Tool { status: CallStatus::Ok, report: None } => {
-            answer::render(&general::report(call))
+            answer::render_report(&general::report_result(call))
         }
         CallOutcome::Tool { status, report: None } => {
-            answer::render(&general::failure(call, *status))
+            answer::render_report(&general::report_failure(call, *status))
         }
     }
 }

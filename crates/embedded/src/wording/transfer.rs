@@ -1,7 +1,7 @@
 //! Reports the reply of another agent.
 
 use lango_protocol::{CallReport, DelegationStatus, TransferArguments};
-use lango_text::one_line;
+use lango_text::to_one_line;
 
 use lango_model::{AnsweredCall, CallOutcome};
 
@@ -9,7 +9,7 @@ use lango_model::{AnsweredCall, CallOutcome};
 const MAX_REASON_CHARACTERS: usize = 600;
 
 /// Returns the question of an agent that cannot go on.
-pub(crate) fn question(call: &AnsweredCall) -> Option<&str> {
+pub(crate) fn find_question(call: &AnsweredCall) -> Option<&str> {
     match &call.outcome {
         CallOutcome::Transfer { status: DelegationStatus::NeedsInput, text, .. } => Some(text),
         _ => None,
@@ -18,11 +18,15 @@ pub(crate) fn question(call: &AnsweredCall) -> Option<&str> {
 
 /// Reports what came back from a transfer. An answer is for the user already and is passed on as it
 /// is.
-pub(super) fn report(call: &AnsweredCall, status: DelegationStatus, text: &str) -> CallReport {
+pub(super) fn report_transfer(
+    call: &AnsweredCall,
+    status: DelegationStatus,
+    text: &str,
+) -> CallReport {
     let arguments = TransferArguments::from_json(&call.arguments).unwrap_or_default();
-    let agent = one_line(&arguments.agent_name, 64);
+    let agent = to_one_line(&arguments.agent_name, 64);
     let because = |how: &str| {
-        CallReport::new(format!("The {agent} {how}: {}", one_line(text, MAX_REASON_CHARACTERS)))
+        CallReport::new(format!("The {agent} {how}: {}", to_one_line(text, MAX_REASON_CHARACTERS)))
     };
     match status {
         DelegationStatus::Answered if text.trim().is_empty() => {

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use pulp::NullaryFnOnce;
 
-use crate::weights::{Linear, PANEL};
+use crate::weights::{LinearLayer, PANEL};
 
 /// The number of bytes of a panel for two inputs.
 const STEP_BYTES: usize = 2 * PANEL;
@@ -24,7 +24,7 @@ const MAX_ACTIVATION: f32 = 8191.0;
 const ROUNDER: f32 = 12_582_912.0;
 
 /// Sums of one tile: for each row and panel, sixteen outputs.
-type Sums<const ROWS: usize, const PANELS: usize> = [[[i32; PANEL]; PANELS]; ROWS];
+type TileSums<const ROWS: usize, const PANELS: usize> = [[[i32; PANEL]; PANELS]; ROWS];
 
 /// Represents a set of instructions that products are computed with.
 pub(crate) trait Kernel: Copy {
@@ -56,19 +56,19 @@ pub(crate) trait Kernel: Copy {
     fn vectorize<Run: NullaryFnOnce>(self, run: Run) -> Run::Output;
 
     /// Multiplies all rows with all outputs of a matrix, as many panels at once as suit.
-    fn multiply(self, input: &RoundedRows, linear: &Linear, output: &mut [f32]);
+    fn multiply(self, input: &RoundedRows, linear: &LinearLayer, output: &mut [f32]);
 
     /// Computes the sums of a few rows with a few panels.
     fn tile<const ROWS: usize, const PANELS: usize>(
         self,
         rows: [&[i32]; ROWS],
         panels: [&[[u8; STEP_BYTES]]; PANELS],
-    ) -> Sums<ROWS, PANELS>;
+    ) -> TileSums<ROWS, PANELS>;
 }
 
 /// Lists the instruction sets, up to the widest of this machine.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Level {
+pub(crate) enum InstructionSet {
     #[cfg(target_arch = "x86_64")]
     Avx512(x86::Avx512),
     #[cfg(target_arch = "x86_64")]
@@ -76,7 +76,7 @@ pub(crate) enum Level {
     Portable(portable::Portable),
 }
 
-impl Level {
+impl InstructionSet {
     /// Returns every level that this machine has, the fastest first.
     pub(crate) fn available() -> Vec<Self> {
         let mut levels = Vec::new();
@@ -123,7 +123,7 @@ impl RoundedRows {
             let factor = if largest > 0.0 { MAX_ACTIVATION / largest } else { 0.0 };
             *scale = largest / MAX_ACTIVATION;
             for (pair, numbers) in pairs.iter_mut().zip(row.as_chunks::<2>().0) {
-                let [low, high] = numbers.map(|number| round(number * factor));
+                let [low, high] = numbers.map(|number| round_to_nearest(number * factor));
                 *pair = (low & 0xFFFF) | (high << 16);
             }
         }
@@ -136,20 +136,20 @@ impl RoundedRows {
 
 /// Returns the nearest integer, in a way that every machine computes alike and many at once.
 #[inline(always)]
-pub(crate) fn round(number: f32) -> i32 {
+pub(crate) fn round_to_nearest(number: f32) -> i32 {
     (number + ROUNDER).to_bits().cast_signed() - ROUNDER.to_bits().cast_signed()
 }
 
 /// Goes through a matrix, `PANELS` panels at a time, and for each through all rows: the panels stay
 /// in the nearest cache meanwhile.
-struct Sweep<'a, K, const PANELS: usize> {
+struct MatrixSweep<'a, K, const PANELS: usize> {
     kernel: K,
     input: &'a RoundedRows,
-    linear: &'a Linear,
+    linear: &'a LinearLayer,
     output: &'a mut [f32],
 }
 
-impl<K: Kernel, const PANELS: usize> NullaryFnOnce for Sweep<'_, K, PANELS> {
+impl<K: Kernel, const PANELS: usize> NullaryFnOnce for MatrixSweep<'_, K, PANELS> {
     type Output = ();
 
     #[inline(always)]
@@ -166,7 +166,7 @@ impl<K: Kernel, const PANELS: usize> NullaryFnOnce for Sweep<'_, K, PANELS> {
 fn sweep_part<K: Kernel, const PANELS: usize>(
     kernel: K,
     input: &RoundedRows,
-    linear: &Linear,
+    linear: &LinearLayer,
     range: Range<usize>,
     output: &mut [f32],
 ) {
@@ -177,7 +177,7 @@ fn sweep_part<K: Kernel, const PANELS: usize>(
             let start = (first + panel) * pairs;
             &steps[start..start + pairs]
         });
-        let task = Task::<K, PANELS> { kernel, input, linear, panels, first: first * PANEL };
+        let task = PanelTask::<K, PANELS> { kernel, input, linear, panels, first: first * PANEL };
         let rows = input.scales.len();
         let mut row = 0;
         while row < rows {
@@ -187,16 +187,16 @@ fn sweep_part<K: Kernel, const PANELS: usize>(
 }
 
 /// Multiplies a few panels with all rows.
-struct Task<'a, K, const PANELS: usize> {
+struct PanelTask<'a, K, const PANELS: usize> {
     kernel: K,
     input: &'a RoundedRows,
-    linear: &'a Linear,
+    linear: &'a LinearLayer,
     panels: [&'a [[u8; STEP_BYTES]]; PANELS],
     /// The first output of the panels.
     first: usize,
 }
 
-impl<K: Kernel, const PANELS: usize> Task<'_, K, PANELS> {
+impl<K: Kernel, const PANELS: usize> PanelTask<'_, K, PANELS> {
     /// Multiplies up to eight rows, and says how many those were.
     #[inline(always)]
     fn rows(&self, row: usize, count: usize, output: &mut [f32]) -> usize {
@@ -248,29 +248,30 @@ mod tests {
         (0..count).map(|_| next()).collect()
     }
 
-    fn multiply(level: Level, input: &RoundedRows, linear: &Linear) -> Vec<f32> {
+    fn multiply(level: InstructionSet, input: &RoundedRows, linear: &LinearLayer) -> Vec<f32> {
         let mut output = vec![0.0; input.scales.len() * linear.outputs()];
         match level {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512(kernel) => kernel.multiply(input, linear, &mut output),
+            InstructionSet::Avx512(kernel) => kernel.multiply(input, linear, &mut output),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2(kernel) => kernel.multiply(input, linear, &mut output),
-            Level::Portable(kernel) => kernel.multiply(input, linear, &mut output),
+            InstructionSet::Avx2(kernel) => kernel.multiply(input, linear, &mut output),
+            InstructionSet::Portable(kernel) => kernel.multiply(input, linear, &mut output),
         }
         output
     }
 
     #[test]
     fn every_level_gets_the_product_and_the_same_bits() {
-        let (_, weights) = crate::weights::load();
+        let (_, weights) = crate::weights::load_weights();
         for linear in [&weights.layers[0].attention, &weights.layers[5].output] {
             // All remainders of a tile's rows.
             for rows in 1..=17 {
                 let activations = numbers(rows * linear.inputs, 7);
                 let mut input = RoundedRows::default();
                 input.set(&activations, linear.inputs);
-                let expected = multiply(Level::Portable(portable::Portable), &input, linear);
-                for level in Level::available() {
+                let expected =
+                    multiply(InstructionSet::Portable(portable::Portable), &input, linear);
+                for level in InstructionSet::available() {
                     let found = multiply(level, &input, linear);
                     let same = found.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits());
                     assert!(same, "{level:?} differs with {rows} rows");
@@ -281,7 +282,7 @@ mod tests {
     }
 
     /// Checks the first output of each row against a plain multiplication.
-    fn check_first_column(activations: &[f32], linear: &Linear, output: &[f32]) {
+    fn check_first_column(activations: &[f32], linear: &LinearLayer, output: &[f32]) {
         let rows = activations.chunks_exact(linear.inputs);
         for (row, found) in rows.zip(output.chunks_exact(linear.outputs())) {
             let weight = |input: usize| {
@@ -301,10 +302,11 @@ mod tests {
     #[test]
     fn the_largest_sums_there_can_be_fit() {
         let panels: &'static [u8] = vec![0x81; 80 * 1536].leak();
-        let linear = Linear { panels, scales: vec![1.0; 80], biases: vec![0.0; 80], inputs: 1536 };
+        let linear =
+            LinearLayer { panels, scales: vec![1.0; 80], biases: vec![0.0; 80], inputs: 1536 };
         let mut input = RoundedRows::default();
         input.set(&[3.0; 1536], 1536);
-        for level in Level::available() {
+        for level in InstructionSet::available() {
             let found = multiply(level, &input, &linear);
             assert!(found.iter().all(|sum| (sum + 127.0 * 3.0 * 1536.0).abs() < 1.0), "{found:?}");
         }
@@ -320,6 +322,9 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_to_the_even_number() {
-        assert_eq!([0.4, 0.5, 1.5, -1.5, -2.6, 8191.0].map(round), [0, 0, 2, -2, -3, 8191]);
+        assert_eq!(
+            [0.4, 0.5, 1.5, -1.5, -2.6, 8191.0].map(round_to_nearest),
+            [0, 0, 2, -2, -3, 8191]
+        );
     }
 }

@@ -3,8 +3,8 @@
 
 use pulp::NullaryFnOnce;
 
-use super::{Kernel, RoundedRows, STEP_BYTES, Sums, Sweep};
-use crate::weights::{Linear, PANEL};
+use super::{Kernel, MatrixSweep, RoundedRows, STEP_BYTES, TileSums};
+use crate::weights::{LinearLayer, PANEL};
 
 /// Uses no instructions beyond those that the program was compiled for.
 #[derive(Debug, Clone, Copy)]
@@ -50,8 +50,8 @@ impl Kernel for Portable {
         run.call()
     }
 
-    fn multiply(self, input: &RoundedRows, linear: &Linear, output: &mut [f32]) {
-        self.vectorize(Sweep::<Self, 1> { kernel: self, input, linear, output });
+    fn multiply(self, input: &RoundedRows, linear: &LinearLayer, output: &mut [f32]) {
+        self.vectorize(MatrixSweep::<Self, 1> { kernel: self, input, linear, output });
     }
 
     #[inline(always)]
@@ -59,7 +59,7 @@ impl Kernel for Portable {
         self,
         rows: [&[i32]; ROWS],
         panels: [&[[u8; STEP_BYTES]]; PANELS],
-    ) -> Sums<ROWS, PANELS> {
+    ) -> TileSums<ROWS, PANELS> {
         let mut sums = [[[0; PANEL]; PANELS]; ROWS];
         for (panel, steps) in panels.into_iter().enumerate() {
             for (pair, step) in steps.iter().enumerate() {
@@ -69,7 +69,7 @@ impl Kernel for Portable {
                     seconds[lane] = i16::from(second.cast_signed());
                 }
                 for (row, sums) in rows.iter().zip(&mut sums) {
-                    let (low, high) = halves(row[pair]);
+                    let (low, high) = split_pair(row[pair]);
                     let sums = &mut sums[panel];
                     for lane in 0..PANEL {
                         sums[lane] += i32::from(firsts[lane]) * i32::from(low)
@@ -85,6 +85,6 @@ impl Kernel for Portable {
 /// Returns the two activations of a pair.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "the halves are what is wanted")]
-fn halves(pair: i32) -> (i16, i16) {
+fn split_pair(pair: i32) -> (i16, i16) {
     (pair as i16, (pair >> 16) as i16)
 }

@@ -7,8 +7,8 @@ use std::arch::x86_64::{__m256, __m256i, __m512, __m512i};
 use pulp::x86::V3;
 use pulp::{NullaryFnOnce, cast};
 
-use super::{Kernel, RoundedRows, STEP_BYTES, Sums, Sweep};
-use crate::weights::{Linear, PANEL};
+use super::{Kernel, MatrixSweep, RoundedRows, STEP_BYTES, TileSums};
+use crate::weights::{LinearLayer, PANEL};
 
 pulp::simd_type!({
     /// Uses AVX-512 with the extensions of recent machines. A product with `madd` that is added to
@@ -67,8 +67,8 @@ impl Kernel for Avx512 {
         self.vectorize(run)
     }
 
-    fn multiply(self, input: &RoundedRows, linear: &Linear, output: &mut [f32]) {
-        self.vectorize(Sweep::<Self, 4> { kernel: self, input, linear, output });
+    fn multiply(self, input: &RoundedRows, linear: &LinearLayer, output: &mut [f32]) {
+        self.vectorize(MatrixSweep::<Self, 4> { kernel: self, input, linear, output });
     }
 
     #[inline(always)]
@@ -76,7 +76,7 @@ impl Kernel for Avx512 {
         self,
         rows: [&[i32]; ROWS],
         panels: [&[[u8; STEP_BYTES]]; PANELS],
-    ) -> Sums<ROWS, PANELS> {
+    ) -> TileSums<ROWS, PANELS> {
         let zero: __m512i = cast([0_i32; PANEL]);
         let mut sums = [[zero; PANELS]; ROWS];
         let pairs = panels[0].len();
@@ -146,8 +146,8 @@ impl Kernel for V3 {
         self.vectorize(run)
     }
 
-    fn multiply(self, input: &RoundedRows, linear: &Linear, output: &mut [f32]) {
-        self.vectorize(Sweep::<Self, 1> { kernel: self, input, linear, output });
+    fn multiply(self, input: &RoundedRows, linear: &LinearLayer, output: &mut [f32]) {
+        self.vectorize(MatrixSweep::<Self, 1> { kernel: self, input, linear, output });
     }
 
     #[inline(always)]
@@ -155,7 +155,7 @@ impl Kernel for V3 {
         self,
         rows: [&[i32]; ROWS],
         panels: [&[[u8; STEP_BYTES]]; PANELS],
-    ) -> Sums<ROWS, PANELS> {
+    ) -> TileSums<ROWS, PANELS> {
         let zero: __m256i = cast([0_i32; PANEL / 2]);
         let mut sums = [[[zero; 2]; PANELS]; ROWS];
         let pairs = panels[0].len();

@@ -12,7 +12,7 @@ mod words;
 use std::collections::HashMap;
 
 use crate::weights::VOCABULARY_TEXT;
-use words::Words;
+use words::WordIterator;
 
 /// Limits the words that are looked up.
 const MAX_WORD_CHARACTERS: usize = 100;
@@ -21,7 +21,7 @@ const CONTINUATION: &str = "##";
 
 /// Represents a token of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Token {
+pub struct TextToken {
     /// Its number in the vocabulary.
     pub id: u32,
     /// The start in the text, in bytes.
@@ -68,32 +68,32 @@ impl Tokenizer {
     }
 
     /// Returns the tokens of a text, at most `limit` of them with the start and end markers.
-    pub(crate) fn tokens(&self, text: &str, limit: usize) -> Vec<Token> {
-        let mut tokens = vec![Token { id: self.first, start: 0, end: 0 }];
+    pub(crate) fn tokenize(&self, text: &str, limit: usize) -> Vec<TextToken> {
+        let mut tokens = vec![TextToken { id: self.first, start: 0, end: 0 }];
         let room = limit.saturating_sub(1);
-        let mut words = Words::of(text);
+        let mut words = WordIterator::of(text);
         while tokens.len() < room && words.advance() {
-            self.pieces(&words, |token| tokens.push(token));
+            self.split_word(&words, |token| tokens.push(token));
         }
         tokens.truncate(room);
         let end = tokens.last().map_or(0, |token| token.end);
-        tokens.push(Token { id: self.last, start: end, end });
+        tokens.push(TextToken { id: self.last, start: end, end });
         tokens
     }
 
     /// Returns how many tokens the whole text has, with the markers.
     pub(crate) fn count(&self, text: &str) -> usize {
         let mut count = 2;
-        let mut words = Words::of(text);
+        let mut words = WordIterator::of(text);
         while words.advance() {
-            self.pieces(&words, |_| count += 1);
+            self.split_word(&words, |_| count += 1);
         }
         count
     }
 
     /// Splits a word into tokens: from the left, always the longest possible one.
-    fn pieces(&self, words: &Words<'_>, mut found: impl FnMut(Token)) {
-        let unknown = Token { id: self.unknown, start: words.start, end: words.end };
+    fn split_word(&self, words: &WordIterator<'_>, mut found: impl FnMut(TextToken)) {
+        let unknown = TextToken { id: self.unknown, start: words.start, end: words.end };
         if words.characters() > MAX_WORD_CHARACTERS {
             return found(unknown);
         }
@@ -113,7 +113,7 @@ impl Tokenizer {
                 end = word.floor_char_boundary(end - 1);
             };
             let (from, to) = words.origin(start, end);
-            pieces.push(Token { id, start: from, end: to });
+            pieces.push(TextToken { id, start: from, end: to });
             start = end;
         }
         pieces.into_iter().for_each(found);

@@ -5,7 +5,7 @@ use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCa
 
 /// Classifies a character by its role in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CharacterKind {
     /// A part of a word.
     Letter,
     /// A character that ends a word, and is one itself.
@@ -17,21 +17,21 @@ pub(super) enum Kind {
 }
 
 /// Returns the kind of a character as written in the text.
-pub(super) fn kind(character: char) -> Kind {
+pub(super) fn character_kind(character: char) -> CharacterKind {
     match character {
-        'a'..='z' | 'A'..='Z' | '0'..='9' => Kind::Letter,
-        ' ' | '\t' | '\n' | '\r' => Kind::Space,
-        '\u{FFFD}' => Kind::Nothing,
-        _ if character.is_ascii_punctuation() => Kind::Standalone,
-        _ if is_other(character) => Kind::Nothing,
-        _ if character.is_whitespace() => Kind::Space,
-        _ if is_ideograph(character) || is_punctuation(character) => Kind::Standalone,
-        _ => Kind::Letter,
+        'a'..='z' | 'A'..='Z' | '0'..='9' => CharacterKind::Letter,
+        ' ' | '\t' | '\n' | '\r' => CharacterKind::Space,
+        '\u{FFFD}' => CharacterKind::Nothing,
+        _ if character.is_ascii_punctuation() => CharacterKind::Standalone,
+        _ if is_other(character) => CharacterKind::Nothing,
+        _ if character.is_whitespace() => CharacterKind::Space,
+        _ if is_ideograph(character) || is_punctuation(character) => CharacterKind::Standalone,
+        _ => CharacterKind::Letter,
     }
 }
 
 /// Takes accents off and makes lower case: none, one or several characters.
-pub(super) fn fold(character: char, mut each: impl FnMut(char)) {
+pub(super) fn fold_character(character: char, mut each: impl FnMut(char)) {
     if character.is_ascii() {
         return each(character.to_ascii_lowercase());
     }

@@ -3,11 +3,11 @@
 use std::str::CharIndices;
 
 use super::MAX_WORD_CHARACTERS;
-use super::normalise::{Kind, fold, is_punctuation, kind};
+use super::normalise::{CharacterKind, character_kind, fold_character, is_punctuation};
 
 /// Represents a folded character's position and the bytes of the text that it came from.
 #[derive(Debug, Clone, Copy)]
-struct Origin {
+struct CharacterOrigin {
     /// The start of the folded character in the word.
     at: usize,
     start: usize,
@@ -16,19 +16,19 @@ struct Origin {
 
 /// Iterates over the words of a text. The buffer of a word is reused for the next.
 #[derive(Debug)]
-pub(super) struct Words<'a> {
+pub(super) struct WordIterator<'a> {
     characters: CharIndices<'a>,
     /// Folded characters that were read and belong to the next word.
-    pending: Vec<(char, Origin)>,
+    pending: Vec<(char, CharacterOrigin)>,
     word: String,
-    origins: Vec<Origin>,
+    origins: Vec<CharacterOrigin>,
     count: usize,
     /// The start of the current word in the text.
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> WordIterator<'a> {
     pub(super) fn of(text: &'a str) -> Self {
         Self {
             characters: text.char_indices(),
@@ -54,17 +54,17 @@ impl<'a> Words<'a> {
                 return self.count > 0;
             };
             let end = start + character.len_utf8();
-            let kind = kind(character);
+            let kind = character_kind(character);
             match kind {
-                Kind::Space if self.count > 0 => return true,
-                Kind::Space | Kind::Nothing => {}
-                Kind::Standalone | Kind::Letter => {
-                    let origin = Origin { at: 0, start, end };
-                    fold(character, |part| self.pending.push((part, origin)));
+                CharacterKind::Space if self.count > 0 => return true,
+                CharacterKind::Space | CharacterKind::Nothing => {}
+                CharacterKind::Standalone | CharacterKind::Letter => {
+                    let origin = CharacterOrigin { at: 0, start, end };
+                    fold_character(character, |part| self.pending.push((part, origin)));
                     // Reversed, because the next one is taken from the end.
                     self.pending.reverse();
                     // An ideograph may fold to what is none.
-                    if kind == Kind::Standalone && self.count > 0 {
+                    if kind == CharacterKind::Standalone && self.count > 0 {
                         return true;
                     }
                 }
@@ -75,7 +75,8 @@ impl<'a> Words<'a> {
     /// Adds pending characters to the word, and tells whether it is complete with them.
     fn take_pending(&mut self) -> bool {
         while let Some((character, origin)) = self.pending.pop() {
-            let alone = is_punctuation(character) || kind(character) == Kind::Standalone;
+            let alone =
+                is_punctuation(character) || character_kind(character) == CharacterKind::Standalone;
             if alone && self.count > 0 {
                 self.pending.push((character, origin));
                 return true;
@@ -88,7 +89,7 @@ impl<'a> Words<'a> {
         false
     }
 
-    fn push(&mut self, character: char, origin: Origin) {
+    fn push(&mut self, character: char, origin: CharacterOrigin) {
         if self.count == 0 {
             self.start = origin.start;
         }
@@ -96,7 +97,7 @@ impl<'a> Words<'a> {
         self.count += 1;
         // A longer word is not looked up, and may be as long as the text.
         if self.count <= MAX_WORD_CHARACTERS {
-            self.origins.push(Origin { at: self.word.len(), ..origin });
+            self.origins.push(CharacterOrigin { at: self.word.len(), ..origin });
             self.word.push(character);
         }
     }

@@ -88,8 +88,8 @@ fn vectors_have_the_stated_size_and_length_one() {
 fn the_mean_of_the_hidden_vectors_is_the_texts_vector() {
     let encoder = Encoder::shared();
     let text = "Remind me tomorrow at nine.";
-    let hidden = encoder.hidden(text);
-    assert_eq!(hidden.len(), encoder.tokens(text).len());
+    let hidden = encoder.token_vectors(text);
+    assert_eq!(hidden.len(), encoder.tokenize(text).len());
     let mut mean = vec![0.0; encoder.dimensions()];
     for row in &hidden {
         assert_eq!(row.len(), mean.len());

@@ -6,7 +6,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 /// A clock that is started before a decision.
-pub(crate) struct Clock {
+pub(crate) struct DecisionClock {
     wall: Instant,
     processor: Duration,
 }
@@ -19,7 +19,7 @@ pub(crate) struct ElapsedTime {
     pub(crate) processor: Duration,
 }
 
-impl Clock {
+impl DecisionClock {
     pub(crate) fn start() -> Self {
         Self { wall: Instant::now(), processor: processor_time() }
     }
@@ -38,7 +38,7 @@ fn processor_time() -> Duration {
 
 /// Collects the times of many decisions.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Times {
+pub(crate) struct DecisionTimes {
     all: Vec<ElapsedTime>,
 }
 
@@ -58,7 +58,7 @@ pub struct TimeFigures {
     pub p95_cpu_milliseconds: Option<f64>,
 }
 
-impl Times {
+impl DecisionTimes {
     pub(crate) fn add(&mut self, spent: ElapsedTime) {
         self.all.push(spent);
     }
@@ -66,27 +66,27 @@ impl Times {
     /// Returns the figures. `runs_here` says that this process does the work, so that its processor
     /// time counts.
     pub(crate) fn figures(&self, runs_here: bool) -> TimeFigures {
-        let wall = sorted(self.all.iter().map(|spent| spent.wall));
+        let wall = sort_times(self.all.iter().map(|spent| spent.wall));
         let here = self.all.iter().filter(|_| runs_here);
-        let processor = sorted(here.map(|spent| spent.processor));
+        let processor = sort_times(here.map(|spent| spent.processor));
         TimeFigures {
             decisions: self.all.len(),
-            median_milliseconds: at(&wall, 50),
-            p95_milliseconds: at(&wall, 95),
-            median_cpu_milliseconds: at(&processor, 50),
-            p95_cpu_milliseconds: at(&processor, 95),
+            median_milliseconds: percentile(&wall, 50),
+            p95_milliseconds: percentile(&wall, 95),
+            median_cpu_milliseconds: percentile(&processor, 50),
+            p95_cpu_milliseconds: percentile(&processor, 95),
         }
     }
 }
 
-fn sorted(times: impl Iterator<Item = Duration>) -> Vec<Duration> {
+fn sort_times(times: impl Iterator<Item = Duration>) -> Vec<Duration> {
     let mut times: Vec<Duration> = times.collect();
     times.sort_unstable();
     times
 }
 
 /// Returns the time that this percentage of the values does not exceed.
-fn at(sorted: &[Duration], percent: usize) -> Option<f64> {
+fn percentile(sorted: &[Duration], percent: usize) -> Option<f64> {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).map(|time| milliseconds(*time))
 }
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn median_and_p95_are_times_that_were_measured() {
-        let mut times = Times::default();
+        let mut times = DecisionTimes::default();
         assert_eq!(times.figures(true).median_milliseconds, None);
         for milliseconds in (1..=100).rev() {
             let wall = Duration::from_millis(milliseconds);

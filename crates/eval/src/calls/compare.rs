@@ -8,16 +8,16 @@ use super::arguments::{Argument, Arguments};
 /// to case and to white space around them, lists without regard to order. A null value counts as
 /// absent.
 pub(super) fn are_equal(wanted: &Arguments, got: &Arguments) -> bool {
-    given(wanted) == given(got)
+    normalise_arguments(wanted) == normalise_arguments(got)
 }
 
 /// Returns the share of equal words, from 0 to 1: for each parameter that either side has the F1 of
 /// the words, and of these the mean. Nothing against nothing is 1.
-pub(super) fn overlap(wanted: &Arguments, got: &Arguments) -> f64 {
-    let (wanted, got) = (given(wanted), given(got));
+pub(super) fn word_overlap(wanted: &Arguments, got: &Arguments) -> f64 {
+    let (wanted, got) = (normalise_arguments(wanted), normalise_arguments(got));
     let names: BTreeSet<&String> = wanted.keys().chain(got.keys()).collect();
     let parts = names.iter().map(|name| match (wanted.get(*name), got.get(*name)) {
-        (Some(wanted), Some(got)) => f1(&words(wanted), &words(got)),
+        (Some(wanted), Some(got)) => f1_score(&count_words(wanted), &count_words(got)),
         _ => 0.0,
     });
     match u32::try_from(names.len()) {
@@ -27,35 +27,35 @@ pub(super) fn overlap(wanted: &Arguments, got: &Arguments) -> f64 {
 }
 
 /// Normalizes arguments for the comparison.
-fn given(arguments: &Arguments) -> BTreeMap<String, Argument> {
+fn normalise_arguments(arguments: &Arguments) -> BTreeMap<String, Argument> {
     let there = arguments.0.iter().filter(|(_, value)| **value != Argument::Null);
-    there.map(|(name, value)| (name.clone(), folded(value))).collect()
+    there.map(|(name, value)| (name.clone(), fold_value(value))).collect()
 }
 
-fn folded(value: &Argument) -> Argument {
+fn fold_value(value: &Argument) -> Argument {
     match value {
         Argument::Text(text) => Argument::Text(text.trim().to_lowercase()),
         // 5 and 5.0 are the same number.
         #[expect(clippy::cast_precision_loss, reason = "no label has a number of 16 digits")]
         Argument::Integer(number) => Argument::Number(*number as f64),
         Argument::List(values) => {
-            let mut values: Vec<Argument> = values.iter().map(folded).collect();
+            let mut values: Vec<Argument> = values.iter().map(fold_value).collect();
             values.sort_by_key(Argument::to_string);
             values.dedup();
             Argument::List(values)
         }
-        Argument::Object(fields) => Argument::Object(Arguments(given(fields))),
+        Argument::Object(fields) => Argument::Object(Arguments(normalise_arguments(fields))),
         Argument::Null | Argument::Boolean(_) | Argument::Number(_) => value.clone(),
     }
 }
 
 /// Counts the words of a value. A text without a letter or digit is one word.
-fn words(value: &Argument) -> BTreeMap<String, u32> {
+fn count_words(value: &Argument) -> BTreeMap<String, u32> {
     let text = match value {
         Argument::Text(text) => text.clone(),
         Argument::List(values) => {
             let mut all = BTreeMap::new();
-            for (word, count) in values.iter().flat_map(words) {
+            for (word, count) in values.iter().flat_map(count_words) {
                 *all.entry(word).or_default() += count;
             }
             return all;
@@ -74,7 +74,7 @@ fn words(value: &Argument) -> BTreeMap<String, u32> {
 }
 
 /// Returns the F1 score: twice the common words, divided by the words of both sides.
-fn f1(wanted: &BTreeMap<String, u32>, got: &BTreeMap<String, u32>) -> f64 {
+fn f1_score(wanted: &BTreeMap<String, u32>, got: &BTreeMap<String, u32>) -> f64 {
     let total: u32 = wanted.values().chain(got.values()).sum();
     if total == 0 {
         return 1.0;
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn overlap_is_the_mean_over_all_parameters_of_either_side() {
-        let of = |a, b| overlap(&arguments(a), &arguments(b));
+        let of = |a, b| word_overlap(&arguments(a), &arguments(b));
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
         near(of(json!({}), json!({})), 1.0);
         near(of(json!({"path": "."}), json!({"path": "."})), 1.0);

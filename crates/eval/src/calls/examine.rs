@@ -3,24 +3,24 @@
 
 use lango_embedded::EMBEDDED;
 use lango_model::{
-    Fault, Message, Model, ModelError, ModelId, ModelRequest, Options, RequestRole, RequestedCall,
-    UserMessage,
+    Message, Model, ModelError, ModelFault, ModelId, ModelRequest, ReplyOptions, RequestRole,
+    RequestedCall, UserMessage,
 };
 use lango_protocol::{TRANSFER_TOOL, TransferArguments, marker};
 
 use super::arguments::Arguments;
-use super::clock::{Clock, ElapsedTime};
-use super::team::{NO_AGENT, Part, Team};
+use super::clock::{DecisionClock, ElapsedTime};
+use super::team::{AgentPart, EvaluatedTeam, NO_AGENT};
 use crate::reply::{ModelReply, collect_reply};
 
 /// Asks one model about requests.
 pub struct Examiner<'a> {
     /// The team that the requests are about.
-    pub team: &'a Team,
+    pub team: &'a EvaluatedTeam,
     /// The model.
     pub model: &'a dyn Model,
     /// The options of its replies.
-    pub options: Options,
+    pub options: ReplyOptions,
     /// The chosen model. If the embedded model decides instead, that is the fast path.
     pub id: &'a ModelId,
 }
@@ -92,7 +92,7 @@ impl Examiner<'_> {
         Ok(observed)
     }
 
-    fn request(&self, part: &Part, message: UserMessage) -> ModelRequest {
+    fn request(&self, part: &AgentPart, message: UserMessage) -> ModelRequest {
         ModelRequest {
             instruction: part.instruction.clone(),
             messages: vec![Message::User(message)],
@@ -107,7 +107,7 @@ impl Examiner<'_> {
         &self,
         request: ModelRequest,
     ) -> Result<(Option<ModelReply>, ElapsedTime), ModelError> {
-        let clock = Clock::start();
+        let clock = DecisionClock::start();
         let heard = collect_reply(self.model, request).await;
         let spent = clock.stop();
         match heard {
@@ -118,7 +118,7 @@ impl Examiner<'_> {
     }
 
     fn read_orchestrator_text(&self, observed: &mut ObservedDecision, text: String) {
-        if marker::question(&text).is_some() {
+        if marker::find_question(&text).is_some() {
             observed.asked = true;
             self.read_question(observed, &text);
             observed.agent = observed.tool.as_deref().and_then(|tool| self.owner(tool));
@@ -132,7 +132,7 @@ impl Examiner<'_> {
         if let Some(first) = heard.calls.first() {
             observed.tool = Some(first.name.clone());
             observed.arguments = serde_json::from_str(&first.arguments).ok();
-        } else if marker::question(&heard.text).is_some() {
+        } else if marker::find_question(&heard.text).is_some() {
             observed.asked = true;
             self.read_question(observed, &heard.text);
         }
@@ -164,6 +164,6 @@ fn first_transfer(calls: &[RequestedCall]) -> Option<TransferArguments> {
 }
 
 /// Tells whether an error concerns only the model's reply to this request.
-fn is_model_fault(fault: Fault) -> bool {
-    matches!(fault, Fault::ContentRefused | Fault::OutputLimit | Fault::Malformed)
+fn is_model_fault(fault: ModelFault) -> bool {
+    matches!(fault, ModelFault::ContentRefused | ModelFault::OutputLimit | ModelFault::Malformed)
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::arguments::Arguments;
-use super::team::{NO_AGENT, Team};
+use super::team::{EvaluatedTeam, NO_AGENT};
 use crate::EvalError;
 
 /// Limits the bytes of a line.
@@ -44,7 +44,7 @@ impl LabelledRequest {
 pub fn read_requests(
     files: &[PathBuf],
     limit: Option<u32>,
-    team: &Team,
+    team: &EvaluatedTeam,
 ) -> Result<Vec<LabelledRequest>, EvalError> {
     let mut requests = Vec::new();
     for file in files {
@@ -60,13 +60,13 @@ pub fn read_requests(
 }
 
 /// Returns the tools in labels that the team does not have: such labels cannot be right.
-pub fn unknown_tools<'a>(requests: &'a [LabelledRequest], team: &Team) -> Vec<&'a str> {
+pub fn unknown_tools<'a>(requests: &'a [LabelledRequest], team: &EvaluatedTeam) -> Vec<&'a str> {
     let named = requests.iter().filter_map(|request| request.tool.as_deref());
     named.filter(|tool| team.tool(tool).is_none()).collect()
 }
 
 /// Reads a file. An error names the line.
-fn read(path: &Path, team: &Team) -> Result<Vec<LabelledRequest>, EvalError> {
+fn read(path: &Path, team: &EvaluatedTeam) -> Result<Vec<LabelledRequest>, EvalError> {
     let name = path.display().to_string();
     let unreadable =
         |error: std::io::Error| EvalError::Requests(format!("cannot read {name}: {error}"));
@@ -83,7 +83,7 @@ fn read(path: &Path, team: &Team) -> Result<Vec<LabelledRequest>, EvalError> {
         if size == 0 {
             break;
         }
-        requests.extend(parsed(&name, number, &line, team)?);
+        requests.extend(parse_line(&name, number, &line, team)?);
         if requests.len() > MAX_REQUEST_COUNT {
             return Err(EvalError::Requests(format!(
                 "{name} has more than {MAX_REQUEST_COUNT} requests. Give a part of it"
@@ -94,21 +94,21 @@ fn read(path: &Path, team: &Team) -> Result<Vec<LabelledRequest>, EvalError> {
 }
 
 /// Parses a text that is part of the program in the same way.
-pub(crate) fn parse(
+pub(crate) fn parse_requests(
     name: &str,
     text: &str,
-    team: &Team,
+    team: &EvaluatedTeam,
 ) -> Result<Vec<LabelledRequest>, EvalError> {
     let numbered = text.lines().zip(1_u32..);
-    let requests = numbered.map(|(line, number)| parsed(name, number, line, team));
+    let requests = numbered.map(|(line, number)| parse_line(name, number, line, team));
     Ok(requests.collect::<Result<Vec<_>, EvalError>>()?.into_iter().flatten().collect())
 }
 
-fn parsed(
+fn parse_line(
     name: &str,
     number: u32,
     line: &str,
-    team: &Team,
+    team: &EvaluatedTeam,
 ) -> Result<Option<LabelledRequest>, EvalError> {
     let line = line.trim();
     if line.is_empty() {

@@ -7,7 +7,7 @@ use lango_model::ModelError;
 use super::examine::Examiner;
 use super::labelled::LabelledRequest;
 use super::report::CallsReport;
-use super::tally::Verdict;
+use super::tally::RequestVerdict;
 
 /// The end of a measurement.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub enum MeasurementEnd {
 
 /// Examines requests until all of them are done or `stop` is, and adds them to the report. Calls
 /// `progress` with the number done.
-pub async fn measure(
+pub async fn measure_requests(
     report: &mut CallsReport,
     examiner: &Examiner<'_>,
     requests: &[LabelledRequest],
@@ -38,7 +38,11 @@ pub async fn measure(
         };
         match observed {
             Ok(observed) => {
-                report.add(request, &observed, &Verdict::of(request, &observed, examiner.team));
+                report.add(
+                    request,
+                    &observed,
+                    &RequestVerdict::of(request, &observed, examiner.team),
+                );
                 progress(number);
             }
             Err(error) => return MeasurementEnd::Failed(error),

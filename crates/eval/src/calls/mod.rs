@@ -24,15 +24,15 @@ mod team;
 
 pub use arguments::{Argument, Arguments};
 pub use clock::TimeFigures;
-pub(crate) use clock::{Clock, Times, milliseconds};
+pub(crate) use clock::{DecisionClock, DecisionTimes, milliseconds};
 pub use examine::Examiner;
 pub(crate) use examine::ObservedDecision;
-pub use figures::{Figures, Share, shown};
-pub(crate) use labelled::parse;
+pub use figures::{CountShare, RequestFigures, render_percentage};
+pub(crate) use labelled::parse_requests;
 pub use labelled::{LabelledRequest, read_requests, unknown_tools};
-pub use measure::{MeasurementEnd, measure};
+pub use measure::{MeasurementEnd, measure_requests};
 pub use report::{
     ActualCall, CallsReport, CallsView, ExpectedCall, FailureView, FastPath, UNDECIDED,
 };
-pub(crate) use tally::{Tally, Verdict};
-pub use team::Team;
+pub(crate) use tally::{RequestTally, RequestVerdict};
+pub use team::EvaluatedTeam;

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::arguments::Arguments;
 use super::{
-    Figures, LabelledRequest, ObservedDecision, Share, Tally, TimeFigures, Times, Verdict,
+    CountShare, DecisionTimes, LabelledRequest, ObservedDecision, RequestFigures, RequestTally,
+    RequestVerdict, TimeFigures,
 };
 
 /// Stands in the confusion matrix for a question that names no tool, or a reply that decides
@@ -23,11 +24,11 @@ pub struct CallsReport {
     given: usize,
     wanted_failures: usize,
     runs_here: bool,
-    all: Tally,
-    levels: BTreeMap<String, Tally>,
+    all: RequestTally,
+    levels: BTreeMap<String, RequestTally>,
     confusion: BTreeMap<String, BTreeMap<String, u32>>,
-    as_orchestrator: Times,
-    as_specialist: Times,
+    as_orchestrator: DecisionTimes,
+    as_specialist: DecisionTimes,
     routed: u32,
     routed_wrong: u32,
     failures: Vec<FailureView>,
@@ -43,9 +44,9 @@ pub struct CallsView<'a> {
     /// The number of given requests.
     pub given: usize,
     /// The figures of all requests.
-    pub all: Figures,
+    pub all: RequestFigures,
     /// The figures of each level.
-    pub levels: BTreeMap<&'a str, Figures>,
+    pub levels: BTreeMap<&'a str, RequestFigures>,
     /// The confusion matrix: how often each agent was chosen, by the agent of the label.
     pub confusion: &'a BTreeMap<String, BTreeMap<String, u32>>,
     /// The time of a decision as the orchestrator.
@@ -64,9 +65,9 @@ pub struct CallsView<'a> {
 #[derive(Debug, Serialize)]
 pub struct FastPath {
     /// The share of all requests that it decided.
-    pub decided: Share,
+    pub decided: CountShare,
     /// The share of all requests that it decided wrongly.
-    pub wrong: Share,
+    pub wrong: CountShare,
 }
 
 /// A request that was not understood.
@@ -125,11 +126,11 @@ impl CallsReport {
             given: requests.len(),
             wanted_failures: usize::try_from(failures).unwrap_or(usize::MAX),
             runs_here,
-            all: Tally::default(),
+            all: RequestTally::default(),
             levels: BTreeMap::new(),
             confusion: BTreeMap::new(),
-            as_orchestrator: Times::default(),
-            as_specialist: Times::default(),
+            as_orchestrator: DecisionTimes::default(),
+            as_specialist: DecisionTimes::default(),
             routed: 0,
             routed_wrong: 0,
             failures: Vec::new(),
@@ -140,7 +141,7 @@ impl CallsReport {
         &mut self,
         label: &LabelledRequest,
         observed: &ObservedDecision,
-        verdict: &Verdict,
+        verdict: &RequestVerdict,
     ) {
         self.all.add(label, observed, verdict);
         if let Some(level) = &label.level {
@@ -161,7 +162,7 @@ impl CallsReport {
 
     /// Returns the view of the report. `complete` says that every request was examined.
     pub fn view(&self, complete: bool) -> CallsView<'_> {
-        let figures = |tally: &Tally| tally.figures(self.runs_here);
+        let figures = |tally: &RequestTally| tally.figures(self.runs_here);
         let all = figures(&self.all);
         let requests = all.requests;
         CallsView {
@@ -178,8 +179,8 @@ impl CallsReport {
             time_as_orchestrator: self.as_orchestrator.figures(self.runs_here),
             time_as_specialist: self.as_specialist.figures(self.runs_here),
             fast_path: (self.routed > 0).then(|| FastPath {
-                decided: Share::new(self.routed, requests),
-                wrong: Share::new(self.routed_wrong, requests),
+                decided: CountShare::new(self.routed, requests),
+                wrong: CountShare::new(self.routed_wrong, requests),
             }),
             failures: (self.wanted_failures > 0).then_some(&self.failures),
         }

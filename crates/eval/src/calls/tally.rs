@@ -1,15 +1,15 @@
 //! Counts how well a model understood requests.
 
-use super::clock::{ElapsedTime, Times};
-use super::compare::{are_equal, overlap};
+use super::clock::{DecisionTimes, ElapsedTime};
+use super::compare::{are_equal, word_overlap};
 use super::examine::ObservedDecision;
-use super::figures::{Figures, Share, rounded};
+use super::figures::{CountShare, RequestFigures, round_percentage};
 use super::labelled::LabelledRequest;
-use super::team::{Capability, Team};
+use super::team::{EvaluatedTeam, ToolFacts};
 
 /// The verdict about one request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Verdict {
+pub(crate) struct RequestVerdict {
     pub(crate) agent_right: bool,
     /// `None` if the label has no tool.
     pub(crate) tool_right: Option<bool>,
@@ -24,8 +24,12 @@ struct ArgumentComparison {
     overlap: f64,
 }
 
-impl Verdict {
-    pub(crate) fn of(label: &LabelledRequest, observed: &ObservedDecision, team: &Team) -> Self {
+impl RequestVerdict {
+    pub(crate) fn of(
+        label: &LabelledRequest,
+        observed: &ObservedDecision,
+        team: &EvaluatedTeam,
+    ) -> Self {
         let meant = label.tool.as_deref();
         let is_misread = |tool: &String| {
             team.tool(tool).is_some_and(|tool| tool.is_dangerous) && Some(tool.as_str()) != meant
@@ -33,7 +37,7 @@ impl Verdict {
         Self {
             agent_right: observed.agent.as_deref() == Some(label.agent.as_str()),
             tool_right: meant.map(|meant| observed.tool.as_deref() == Some(meant)),
-            arguments: compared(label, observed, team),
+            arguments: compare_arguments(label, observed, team),
             dangerous_misread: observed.called.iter().any(is_misread),
         }
     }
@@ -50,14 +54,14 @@ impl Verdict {
 /// Compares the arguments of a call of the right tool. A question for a parameter that the label
 /// has is a call with wrong ones; a label that itself lacks something required says nothing about
 /// arguments, and neither does a question about which tool is meant.
-fn compared(
+fn compare_arguments(
     label: &LabelledRequest,
     observed: &ObservedDecision,
-    team: &Team,
+    team: &EvaluatedTeam,
 ) -> Option<ArgumentComparison> {
     let meant = label.tool.as_deref().filter(|meant| observed.tool.as_deref() == Some(meant))?;
     let wanted = label.arguments();
-    let mut required = team.tool(meant).into_iter().flat_map(Capability::required);
+    let mut required = team.tool(meant).into_iter().flat_map(ToolFacts::required);
     if required.any(|name| !wanted.0.contains_key(name)) {
         return None;
     }
@@ -69,16 +73,17 @@ fn compared(
         return None;
     }
     Some(match &observed.arguments {
-        Some(got) => {
-            ArgumentComparison { is_equal: are_equal(&wanted, got), overlap: overlap(&wanted, got) }
-        }
+        Some(got) => ArgumentComparison {
+            is_equal: are_equal(&wanted, got),
+            overlap: word_overlap(&wanted, got),
+        },
         None => ArgumentComparison { is_equal: false, overlap: 0.0 },
     })
 }
 
 /// The counts of a set of requests.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tally {
+pub(crate) struct RequestTally {
     requests: u32,
     agent_right: u32,
     with_tool: u32,
@@ -92,15 +97,15 @@ pub(crate) struct Tally {
     acted_right: u32,
     asked: u32,
     dangerous_misread: u32,
-    times: Times,
+    times: DecisionTimes,
 }
 
-impl Tally {
+impl RequestTally {
     pub(crate) fn add(
         &mut self,
         label: &LabelledRequest,
         observed: &ObservedDecision,
-        verdict: &Verdict,
+        verdict: &RequestVerdict,
     ) {
         self.requests += 1;
         self.agent_right += u32::from(verdict.agent_right);
@@ -127,19 +132,19 @@ impl Tally {
     }
 
     /// Returns the figures. `runs_here` says that the model is part of this process.
-    pub(crate) fn figures(&self, runs_here: bool) -> Figures {
+    pub(crate) fn figures(&self, runs_here: bool) -> RequestFigures {
         let mean = 100.0 * self.overlap / f64::from(self.compared);
-        Figures {
+        RequestFigures {
             requests: self.requests,
-            agent_right: Share::new(self.agent_right, self.requests),
-            tool_right: Share::new(self.tool_right, self.with_tool),
-            arguments_exact: Share::new(self.equal, self.compared),
-            arguments_overlap: (self.compared > 0).then(|| rounded(mean)),
-            small_talk_right: Share::new(self.small_talk_right, self.small_talk),
-            acted: Share::new(self.acted, self.with_tool),
-            acted_right: Share::new(self.acted_right, self.with_tool),
-            asked: Share::new(self.asked, self.requests),
-            dangerous_misread: Share::new(self.dangerous_misread, self.requests),
+            agent_right: CountShare::new(self.agent_right, self.requests),
+            tool_right: CountShare::new(self.tool_right, self.with_tool),
+            arguments_exact: CountShare::new(self.equal, self.compared),
+            arguments_overlap: (self.compared > 0).then(|| round_percentage(mean)),
+            small_talk_right: CountShare::new(self.small_talk_right, self.small_talk),
+            acted: CountShare::new(self.acted, self.with_tool),
+            acted_right: CountShare::new(self.acted_right, self.with_tool),
+            asked: CountShare::new(self.asked, self.requests),
+            dangerous_misread: CountShare::new(self.dangerous_misread, self.requests),
             time_per_decision: self.times.figures(runs_here),
         }
     }

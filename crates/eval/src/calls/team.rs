@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use lango_embedded::known_team;
 use lango_model::Colleague;
-use lango_orchestration::{Config as TreeConfig, PromptSections, Root, Topology, build_agent_tree};
+use lango_orchestration::{
+    AgentTreeConfig as TreeConfig, PromptSections, RootAgent, Topology, build_agent_tree,
+};
 use lango_protocol::AgentName;
 use lango_runtime::offered_tools;
 use lango_tool::{
@@ -24,35 +26,35 @@ pub(super) const NO_AGENT: &str = "none";
 const MAX_DELEGATION_ROUNDS: u32 = 5;
 
 /// The team.
-pub struct Team {
-    pub(super) orchestrator: Part,
+pub struct EvaluatedTeam {
+    pub(super) orchestrator: AgentPart,
     pub(super) colleagues: Vec<Arc<Colleague>>,
-    specialists: BTreeMap<String, Part>,
-    tools: BTreeMap<String, Capability>,
+    specialists: BTreeMap<String, AgentPart>,
+    tools: BTreeMap<String, ToolFacts>,
 }
 
 /// The instruction and tools of an agent.
-pub(super) struct Part {
+pub(super) struct AgentPart {
     pub(super) instruction: Arc<str>,
     pub(super) tools: Vec<ToolDeclaration>,
 }
 
 /// The facts about a tool.
-pub(crate) struct Capability {
+pub(crate) struct ToolFacts {
     pub(super) agent: String,
     pub(super) is_dangerous: bool,
-    schema: Schema,
+    schema: ParameterSchema,
 }
 
 #[derive(Default, Deserialize)]
-struct Schema {
+struct ParameterSchema {
     #[serde(default)]
     properties: BTreeMap<String, Box<RawValue>>,
     #[serde(default)]
     required: Vec<String>,
 }
 
-impl Capability {
+impl ToolFacts {
     pub(super) fn has(&self, parameter: &str) -> bool {
         self.schema.properties.contains_key(parameter)
     }
@@ -62,28 +64,28 @@ impl Capability {
     }
 }
 
-impl Team {
+impl EvaluatedTeam {
     /// Builds the team.
     pub fn new() -> Result<Self, EvalError> {
         let colleagues: Vec<Arc<Colleague>> = known_team().into_iter().map(Arc::new).collect();
         let mut registry = ToolRegistry::new();
         let mut tools = BTreeMap::new();
         for colleague in &colleagues {
-            let owner: AgentName = colleague.name.parse().map_err(|error| wrong(&error))?;
+            let owner: AgentName = colleague.name.parse().map_err(|error| team_error(&error))?;
             for declaration in &colleague.tools {
                 let tool =
                     RegisteredTool::dynamic(declaration.clone(), false, Arc::new(DeclaredTool))
                         .with_owner(Some(owner.clone()));
-                registry.add_registered(tool).map_err(|error| wrong(&error))?;
+                registry.add_registered(tool).map_err(|error| team_error(&error))?;
                 let schema = serde_json::from_str(declaration.parameters.get())
-                    .map_err(|error| wrong(&error))?;
+                    .map_err(|error| team_error(&error))?;
                 let is_dangerous = declaration.level == SafetyLevel::Dangerous;
                 let agent = colleague.name.clone();
-                let capability = Capability { agent, is_dangerous, schema };
+                let capability = ToolFacts { agent, is_dangerous, schema };
                 tools.insert(declaration.name.to_string(), capability);
             }
         }
-        let topology = Topology::standard().map_err(|error| wrong(&error))?;
+        let topology = Topology::standard().map_err(|error| team_error(&error))?;
         let tree = build_agent_tree(TreeConfig {
             multi_agent: true,
             topology: &topology,
@@ -93,17 +95,17 @@ impl Team {
             remote_agents: Vec::new(),
             prompts: &PromptSections::default(),
         })
-        .map_err(|error| wrong(&error))?;
+        .map_err(|error| team_error(&error))?;
         let offered = |name: &str| offered_tools(&tree, name).unwrap_or_default();
         let instruction = match &tree.root {
-            Root::Team(team) => Arc::clone(&team.system_prompt),
-            Root::Single(single) => Arc::clone(&single.system_prompt),
+            RootAgent::Team(team) => Arc::clone(&team.system_prompt),
+            RootAgent::Single(single) => Arc::clone(&single.system_prompt),
         };
-        let orchestrator = Part { instruction, tools: offered(tree.root_name().as_str()) };
+        let orchestrator = AgentPart { instruction, tools: offered(tree.root_name().as_str()) };
         let specialists = tree.sub_agents().iter().map(|agent| {
             let name = agent.name.as_str();
             let instruction = Arc::clone(&agent.system_prompt);
-            (name.to_owned(), Part { instruction, tools: offered(name) })
+            (name.to_owned(), AgentPart { instruction, tools: offered(name) })
         });
         let specialists = specialists.collect();
         Ok(Self { orchestrator, colleagues, specialists, tools })
@@ -117,16 +119,16 @@ impl Team {
         self.specialists.contains_key(agent)
     }
 
-    pub(super) fn specialist(&self, agent: &str) -> Option<&Part> {
+    pub(super) fn specialist(&self, agent: &str) -> Option<&AgentPart> {
         self.specialists.get(agent)
     }
 
-    pub(crate) fn tool(&self, name: &str) -> Option<&Capability> {
+    pub(crate) fn tool(&self, name: &str) -> Option<&ToolFacts> {
         self.tools.get(name)
     }
 }
 
-fn wrong(error: &impl std::fmt::Display) -> EvalError {
+fn team_error(error: &impl std::fmt::Display) -> EvalError {
     EvalError::Requests(error.to_string())
 }
 

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lango_protocol::Timestamp;
-use lango_store::{Batch, Component, Database, Migration, Row, Statement, StoreError};
+use lango_store::{Batch, Database, Migration, Row, SchemaComponent, Statement, StoreError};
 use parking_lot::RwLock;
 
 use super::ServerConfig;
-use super::config::Source;
+use super::config::ConfigSource;
 use super::pin::ToolVersion;
 
-const COMPONENT: Component = Component {
+const COMPONENT: SchemaComponent = SchemaComponent {
     name: "mcp_catalogue",
     migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
 };
@@ -112,7 +112,7 @@ pub struct Catalogue {
 
 /// Describes what a new tool list changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct ToolListChanges {
     /// True if the server was seen for the first time.
     pub is_new: bool,
     /// The names of the tools that this list froze.
@@ -153,33 +153,35 @@ impl Catalogue {
     }
 
     /// Returns what is stored about a server, or none if it was never seen.
-    pub fn server(&self, config: &ServerConfig) -> Option<KnownServer> {
-        self.known.read().get(&key(config)).cloned()
+    pub fn find_server(&self, config: &ServerConfig) -> Option<KnownServer> {
+        self.known.read().get(&catalogue_key(config)).cloned()
     }
 
     /// Returns one tool of a server.
-    pub fn tool(&self, config: &ServerConfig, name: &str) -> Option<KnownTool> {
+    pub fn find_tool(&self, config: &ServerConfig, name: &str) -> Option<KnownTool> {
         let known = self.known.read();
-        known.get(&key(config))?.tools.get(name).cloned()
+        known.get(&catalogue_key(config))?.tools.get(name).cloned()
     }
 
     /// Tells whether the entry in a project's file differs from the approved one. The user's own
     /// configuration needs no approval.
     pub fn is_redefined(&self, config: &ServerConfig) -> bool {
-        config.source != Source::User
-            && self.server(config).is_some_and(|known| known.definition != config.definition())
+        config.source != ConfigSource::User
+            && self
+                .find_server(config)
+                .is_some_and(|known| known.definition != config.definition_digest())
     }
 
     /// Compares a server's tool list with the approved one and stores it.
-    pub async fn observe(
+    pub async fn record_tool_list(
         &self,
         config: &ServerConfig,
         tools: &[ToolVersion],
-    ) -> Result<Changes, StoreError> {
-        let before = self.server(config);
+    ) -> Result<ToolListChanges, StoreError> {
+        let before = self.find_server(config);
         let now = Timestamp::now();
         let mut after = before.clone().unwrap_or_else(|| KnownServer {
-            definition: config.definition(),
+            definition: config.definition_digest(),
             tools: BTreeMap::new(),
         });
         let is_new = before.is_none();
@@ -212,8 +214,11 @@ impl Catalogue {
             .filter(|tool| tool.state() == ToolState::Frozen)
             .map(|tool| tool.name.clone())
             .collect();
-        let changes =
-            Changes { is_new, frozen, any: is_new || !different.is_empty() || !dropped.is_empty() };
+        let changes = ToolListChanges {
+            is_new,
+            frozen,
+            any: is_new || !different.is_empty() || !dropped.is_empty(),
+        };
         if changes.any {
             let mut batch = Batch::with_capacity(different.len() + dropped.len() + 1);
             if is_new {
@@ -238,7 +243,7 @@ impl Catalogue {
         tool: Option<&str>,
     ) -> Result<Vec<String>, StoreError> {
         let now = Timestamp::now();
-        let Some(mut server) = self.server(config) else { return Ok(Vec::new()) };
+        let Some(mut server) = self.find_server(config) else { return Ok(Vec::new()) };
         let mut batch = Batch::new();
         let mut approved = Vec::new();
         for known in server.tools.values_mut() {
@@ -250,8 +255,8 @@ impl Catalogue {
                 batch.push(write_tool(config, known));
             }
         }
-        if tool.is_none() && server.definition != config.definition() {
-            server.definition = config.definition();
+        if tool.is_none() && server.definition != config.definition_digest() {
+            server.definition = config.definition_digest();
             batch.push(insert_server(config, now));
         }
         self.database.write(batch).await?;
@@ -261,7 +266,7 @@ impl Catalogue {
 
     /// Deletes a server. When it is seen again, it counts as new.
     pub async fn forget(&self, config: &ServerConfig) -> Result<(), StoreError> {
-        let (scope, name) = key(config);
+        let (scope, name) = catalogue_key(config);
         let tools = Statement::new("DELETE FROM mcp_tools WHERE scope = $1 AND server = $2");
         let server = Statement::new("DELETE FROM mcp_servers WHERE scope = $1 AND name = $2");
         let bound = |statement: Statement| statement.bind(scope.as_str()).bind(name.as_str());
@@ -271,11 +276,11 @@ impl Catalogue {
     }
 
     fn update_cache(&self, config: &ServerConfig, server: KnownServer) {
-        self.known.write().insert(key(config), server);
+        self.known.write().insert(catalogue_key(config), server);
     }
 }
 
-fn key(config: &ServerConfig) -> (String, String) {
+fn catalogue_key(config: &ServerConfig) -> (String, String) {
     (config.source.scope(), config.name.to_string())
 }
 
@@ -287,7 +292,7 @@ fn insert_server(config: &ServerConfig, now: Timestamp) -> Statement {
     )
     .bind(config.source.scope())
     .bind(config.name.as_str())
-    .bind(config.definition())
+    .bind(config.definition_digest())
     .bind(now.as_microseconds())
     .bind(now.as_microseconds())
 }

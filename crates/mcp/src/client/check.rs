@@ -39,7 +39,7 @@ fn is_deep(value: &Value, depth: usize, references: &mut usize) -> bool {
 }
 
 /// Reads a schema. References to other documents are not followed: nothing is fetched.
-pub(crate) fn validator(text: &str) -> Result<Validator, String> {
+pub(crate) fn compile_validator(text: &str) -> Result<Validator, String> {
     let mut schema: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if is_costly(text, &schema) {
         // This schema accepts everything.
@@ -49,11 +49,14 @@ pub(crate) fn validator(text: &str) -> Result<Validator, String> {
         // Patterns are untrusted: this regex engine runs in linear time.
         .with_pattern_options(PatternOptions::regex())
         .build(&schema)
-        .map_err(|error| lango_text::visible_short(&error.to_string()))
+        .map_err(|error| lango_text::make_visible_short(&error.to_string()))
 }
 
 /// Returns the arguments of a call for the server, or the reason why they are invalid.
-pub(crate) fn arguments(validator: &Validator, text: &str) -> Result<Map<String, Value>, String> {
+pub(crate) fn check_arguments(
+    validator: &Validator,
+    text: &str,
+) -> Result<Map<String, Value>, String> {
     // Some models send an empty text for a tool without arguments.
     let text = if text.trim().is_empty() { "{}" } else { text };
     let value: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -63,7 +66,7 @@ pub(crate) fn arguments(validator: &Validator, text: &str) -> Result<Map<String,
         .map(|error| {
             let path = error.instance_path().to_string();
             let path = if path.is_empty() { "the whole".to_owned() } else { path };
-            format!("{path}: {}", lango_text::visible_short(&error.to_string()))
+            format!("{path}: {}", lango_text::make_visible_short(&error.to_string()))
         })
         .collect();
     match value {
@@ -81,8 +84,8 @@ mod tests {
     fn what_does_not_fit_is_named() {
         let schema = r#"{"type":"object","properties":{"n":{"type":"integer","minimum":1},
             "s":{"type":"string","pattern":"^a+$"}},"required":["n"],"additionalProperties":false}"#;
-        let validator = validator(schema).unwrap();
-        assert!(arguments(&validator, r#"{"n":2,"s":"aa"}"#).is_ok());
+        let validator = compile_validator(schema).unwrap();
+        assert!(check_arguments(&validator, r#"{"n":2,"s":"aa"}"#).is_ok());
         for (bad, path) in [
             ("", "n"),
             (r#"{"n":0}"#, "/n"),
@@ -91,7 +94,7 @@ mod tests {
             (r#"{"n":1,"more":1}"#, "more"),
             ("[]", "array"),
         ] {
-            let error = arguments(&validator, bad).map(|_| ()).unwrap_err();
+            let error = check_arguments(&validator, bad).map(|_| ()).unwrap_err();
             assert!(error.contains(path) || error.contains("object"), "{bad}: {error}");
         }
     }
@@ -109,8 +112,8 @@ mod tests {
         let long = format!(r#"{{"type":"null","title":"{}"}}"#, "x".repeat(MAX_SCHEMA_BYTES));
         let start = std::time::Instant::now();
         for schema in [references, nested, long] {
-            let validator = validator(&schema).unwrap();
-            assert!(arguments(&validator, "{}").is_ok());
+            let validator = compile_validator(&schema).unwrap();
+            assert!(check_arguments(&validator, "{}").is_ok());
         }
         assert!(start.elapsed() < std::time::Duration::from_secs(5));
     }
@@ -121,7 +124,7 @@ mod tests {
             ["http://127.0.0.1:9/x.json", "file:///etc/passwd", "https://example.org/s"]
         {
             let schema = format!(r#"{{"properties":{{"a":{{"$ref":"{reference}"}}}}}}"#);
-            assert!(validator(&schema).is_err(), "{reference}");
+            assert!(compile_validator(&schema).is_err(), "{reference}");
         }
     }
 }

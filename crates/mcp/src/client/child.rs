@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_sandbox::{
-    Bounds, ConfinedProcess, Job, Level, Limits, Network, Policy, Requirement, Sandbox,
-    SandboxError,
+    ConfinedProcess, ConfinementLevel, Job, JobBounds, JobLimits, LevelRequirement, NetworkAccess,
+    Sandbox, SandboxError, SandboxPolicy,
 };
 use parking_lot::Mutex;
 use tokio::io::AsyncReadExt as _;
@@ -45,11 +45,11 @@ pub struct ProcessEnvironment {
     /// The sandbox.
     pub sandbox: Sandbox,
     /// The sandbox policy.
-    pub policy: Policy,
+    pub policy: SandboxPolicy,
 }
 
 /// Represents a running program. Dropping it ends everything that it started.
-pub(crate) struct Child {
+pub(crate) struct ServerProcess {
     confined: ConfinedProcess,
     stderr: Arc<StderrTail>,
 }
@@ -61,7 +61,7 @@ pub(crate) struct StderrTail {
     tail: Mutex<VecDeque<u8>>,
 }
 
-impl Child {
+impl ServerProcess {
     /// Starts a program.
     pub(crate) async fn start(
         config: &StdioConfig,
@@ -72,8 +72,8 @@ impl Child {
             program: config.command.clone().into(),
             arguments: config.arguments.iter().map(OsString::from).collect(),
             directory: directory.to_owned(),
-            environment: environment(config),
-            bounds: bounds(config, process_environment, directory),
+            environment: build_environment(config),
+            bounds: build_bounds(config, process_environment, directory),
             stdin: Stdio::piped(),
         };
         let sandbox = if config.sandbox {
@@ -81,7 +81,11 @@ impl Child {
         } else {
             // The program is not confined, but still ends with Lango.
             let helper = process_environment.sandbox.helper.clone();
-            Sandbox { requirement: Requirement::Exactly(Level::None), without: Vec::new(), helper }
+            Sandbox {
+                requirement: LevelRequirement::Exactly(ConfinementLevel::None),
+                without: Vec::new(),
+                helper,
+            }
         };
         let mut confined = sandbox.spawn(job).await?;
         let missing = |step| SandboxError::Setup { step, reason: "it has no pipe".to_owned() };
@@ -95,7 +99,7 @@ impl Child {
     }
 
     /// Waits for a program that closed its output, or ends it, and describes how it ended.
-    pub(crate) async fn post_mortem(mut self) -> String {
+    pub(crate) async fn describe_end(mut self) -> String {
         let ended = match tokio::time::timeout(EXIT_TIMEOUT, self.confined.wait()).await {
             Ok(Ok(status)) => match status.code() {
                 Some(code) => format!("it ended with code {code}"),
@@ -109,7 +113,7 @@ impl Child {
     }
 }
 
-impl Child {
+impl ServerProcess {
     /// Waits for a program to end by itself, or ends it, and waits until all of its processes are
     /// gone.
     pub(crate) async fn end(mut self) {
@@ -139,11 +143,11 @@ impl StderrTail {
         let last = &bytes[bytes.len().saturating_sub(MAX_SHOWN_BYTES)..];
         let text = String::from_utf8_lossy(last);
         let text = text.trim();
-        if text.is_empty() { String::new() } else { lango_text::visible_lines(text, "  | ") }
+        if text.is_empty() { String::new() } else { lango_text::make_lines_visible(text, "  | ") }
     }
 }
 
-fn environment(config: &StdioConfig) -> Vec<(OsString, OsString)> {
+fn build_environment(config: &StdioConfig) -> Vec<(OsString, OsString)> {
     let passed =
         PASSED_VARIABLES.into_iter().filter(|name| !config.environment.contains_key(*name));
     let passed = passed.filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
@@ -151,15 +155,15 @@ fn environment(config: &StdioConfig) -> Vec<(OsString, OsString)> {
     passed.chain(own).collect()
 }
 
-fn bounds(
+fn build_bounds(
     config: &StdioConfig,
     process_environment: &ProcessEnvironment,
     directory: &Path,
-) -> Bounds {
+) -> JobBounds {
     let mut policy = process_environment.policy.clone();
-    policy.network = if config.network { Network::On } else { Network::Off };
-    policy.limits = Limits { cpu_seconds: MAX_CPU_SECONDS, ..policy.limits };
-    let mut bounds = policy.bounds(&process_environment.workspace);
+    policy.network = if config.network { NetworkAccess::On } else { NetworkAccess::Off };
+    policy.limits = JobLimits { cpu_seconds: MAX_CPU_SECONDS, ..policy.limits };
+    let mut bounds = policy.job_bounds(&process_environment.workspace);
     let caches = policy.home.iter().flat_map(|home| CACHE_DIRECTORIES.map(|name| home.join(name)));
     let named = config.writable.iter().map(|path| process_environment.workspace.join(path));
     // The workspace is not writable unless it is named: a server runs as long as Lango does, and

@@ -24,7 +24,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Records the violations of a server on one connection.
 #[derive(Debug, Default)]
-pub(crate) struct Conduct {
+pub(crate) struct ServerConduct {
     /// The reason why the connection was closed on this side.
     fault: OnceLock<String>,
     /// The lock is held for an addition.
@@ -41,13 +41,13 @@ struct ConductCounts {
 
 /// The decision about a message.
 #[derive(Debug, PartialEq, Eq)]
-enum Admission {
+enum MessageAdmission {
     Take,
     Drop,
     Close,
 }
 
-impl Conduct {
+impl ServerConduct {
     /// Returns the reason why the connection was closed on this side.
     pub(crate) fn fault(&self) -> Option<&str> {
         self.fault.get().map(String::as_str)
@@ -77,10 +77,10 @@ impl Conduct {
         false
     }
 
-    fn admit(&self, is_answer: bool, now: Instant) -> Admission {
+    fn admit(&self, is_answer: bool, now: Instant) -> MessageAdmission {
         // Expected answers are always accepted; there are no more of them than requests.
         if is_answer {
-            return Admission::Take;
+            return MessageAdmission::Take;
         }
         let mut counts = self.counts.lock();
         if counts.window.is_none_or(|start| now.duration_since(start) >= SECOND) {
@@ -89,29 +89,29 @@ impl Conduct {
         }
         counts.in_window = counts.in_window.saturating_add(1);
         if counts.in_window <= MAX_UNSOLICITED_PER_SECOND {
-            return Admission::Take;
+            return MessageAdmission::Take;
         }
         counts.dropped += 1;
         if counts.dropped > MAX_DROPPED_COUNT {
             self.close(format!(
                 "it flooded the connection: more than {MAX_DROPPED_COUNT} messages too many"
             ));
-            return Admission::Close;
+            return MessageAdmission::Close;
         }
-        Admission::Drop
+        MessageAdmission::Drop
     }
 }
 
 /// Represents a transport that monitors the server.
 pub(crate) struct MonitoredTransport<T> {
     inner: T,
-    conduct: Arc<Conduct>,
+    conduct: Arc<ServerConduct>,
     /// The requests without an answer. Answers to other requests are invalid.
     open_requests: HashSet<RequestId>,
 }
 
 impl<T> MonitoredTransport<T> {
-    pub(crate) fn new(inner: T, conduct: &Arc<Conduct>) -> Self {
+    pub(crate) fn new(inner: T, conduct: &Arc<ServerConduct>) -> Self {
         Self { inner, conduct: Arc::clone(conduct), open_requests: HashSet::new() }
     }
 
@@ -149,14 +149,14 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for MonitoredTransport<T> {
             let message = self.inner.receive().await?;
             let expected = self.expected(&message);
             match self.conduct.admit(expected == Some(true), Instant::now()) {
-                Admission::Take if expected == Some(false) => {
+                MessageAdmission::Take if expected == Some(false) => {
                     if !self.conduct.record_invalid_line() {
                         return None;
                     }
                 }
-                Admission::Take => return Some(message),
-                Admission::Drop => {}
-                Admission::Close => return None,
+                MessageAdmission::Take => return Some(message),
+                MessageAdmission::Drop => {}
+                MessageAdmission::Close => return None,
             }
         }
     }
@@ -172,18 +172,18 @@ mod tests {
 
     #[test]
     fn a_flood_is_dropped_first_and_closed_then_and_answers_come_through() {
-        let conduct = Conduct::default();
+        let conduct = ServerConduct::default();
         let start = Instant::now();
         for _ in 0..MAX_UNSOLICITED_PER_SECOND {
-            assert_eq!(conduct.admit(true, start), Admission::Take);
-            assert_eq!(conduct.admit(false, start), Admission::Take);
+            assert_eq!(conduct.admit(true, start), MessageAdmission::Take);
+            assert_eq!(conduct.admit(false, start), MessageAdmission::Take);
         }
-        assert_eq!(conduct.admit(false, start), Admission::Drop);
-        assert_eq!(conduct.admit(true, start), Admission::Take);
+        assert_eq!(conduct.admit(false, start), MessageAdmission::Drop);
+        assert_eq!(conduct.admit(true, start), MessageAdmission::Take);
         assert_eq!(conduct.dropped(), 1);
-        assert_eq!(conduct.admit(false, start + SECOND), Admission::Take);
-        let closed =
-            (0..MAX_DROPPED_COUNT * 2).any(|_| conduct.admit(false, start) == Admission::Close);
+        assert_eq!(conduct.admit(false, start + SECOND), MessageAdmission::Take);
+        let closed = (0..MAX_DROPPED_COUNT * 2)
+            .any(|_| conduct.admit(false, start) == MessageAdmission::Close);
         assert!(closed && conduct.fault().unwrap().contains("flooded"));
     }
 }

@@ -19,7 +19,7 @@ pub struct ServerConfig {
     /// Its name in Lango.
     pub name: ServerName,
     /// The origin of the entry.
-    pub source: Source,
+    pub source: ConfigSource,
     /// The [`JsonEntry::digest`](super::JsonEntry::digest) of a project's entry; empty for the
     /// user's own.
     pub written: String,
@@ -58,14 +58,14 @@ pub struct SamplingBudget {
 
 /// The origin of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum ConfigSource {
     /// The user's own configuration.
     User,
     /// A file in this directory, which the user trusts.
     Project(PathBuf),
 }
 
-impl Source {
+impl ConfigSource {
     /// Returns the key that separates the approvals of one project from those of another.
     pub(crate) fn scope(&self) -> String {
         match self {
@@ -169,7 +169,7 @@ impl std::str::FromStr for ServerName {
             return Ok(Self(text.to_owned()));
         }
         Err(ClientError::Configuration {
-            server: lango_text::visible_short(text),
+            server: lango_text::make_visible_short(text),
             reason: format!(
                 "its name must be 1 to {MAX_NAME_BYTES} letters, digits, '-' and '_', beginning with \
                  a letter or a digit"
@@ -183,7 +183,7 @@ impl ServerConfig {
     pub fn new(name: ServerName, transport: TransportConfig) -> Self {
         Self {
             name,
-            source: Source::User,
+            source: ConfigSource::User,
             written: String::new(),
             transport,
             agent: None,
@@ -200,7 +200,7 @@ impl ServerConfig {
     }
 
     /// Tells whether the configuration enables this tool.
-    pub fn wants(&self, tool: &str) -> bool {
+    pub fn enables_tool(&self, tool: &str) -> bool {
         let listed = |list: &[String]| list.iter().any(|name| name == tool);
         (self.enabled_tools.is_empty() || listed(&self.enabled_tools))
             && !listed(&self.disabled_tools)
@@ -211,16 +211,16 @@ impl ServerConfig {
         match &self.transport {
             TransportConfig::Stdio(program) => {
                 let words = std::iter::once(&program.command).chain(&program.arguments);
-                words.map(|word| lango_text::visible(word)).collect::<Vec<_>>().join(" ")
+                words.map(|word| lango_text::make_visible(word)).collect::<Vec<_>>().join(" ")
             }
-            TransportConfig::Http(address) => without_secrets(&address.url),
+            TransportConfig::Http(address) => redact_url(&address.url),
         }
     }
 
     /// Returns a digest of what would be started or reached: a different digest means a different
     /// server. A project's entry counts as it is written. The values of variables in `env` and
     /// `headers` are left out, because tokens change.
-    pub(crate) fn definition(&self) -> String {
+    pub(crate) fn definition_digest(&self) -> String {
         let mut parts: Vec<&str> = vec![&self.written];
         let (directory, counts);
         match &self.transport {
@@ -240,7 +240,7 @@ impl ServerConfig {
                 parts.extend(address.headers.keys().map(String::as_str));
             }
         }
-        super::pin::digest_of(&parts)
+        super::pin::digest_parts(&parts)
     }
 
     /// Returns the values that must not be shown or recorded.
@@ -279,12 +279,12 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
     const ALONE: [&str; 6] = ["key", "pin", "cvv", "auth", "pwd", "seed"];
     let lower = name.to_lowercase();
     ANYWHERE.into_iter().any(|word| lower.contains(word))
-        || words(name).iter().any(|word| ALONE.contains(&word.as_str()))
+        || split_into_words(name).iter().any(|word| ALONE.contains(&word.as_str()))
 }
 
 /// Splits a name or a sentence into lowercase words: `userPin`, `user_pin` and `User PIN` give the
 /// same two.
-pub(crate) fn words(text: &str) -> Vec<String> {
+pub(crate) fn split_into_words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut characters = text.chars().peekable();
@@ -311,7 +311,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 }
 
 /// Returns a URL without user, password, query and fragment.
-pub(crate) fn without_secrets(url: &Url) -> String {
+pub(crate) fn redact_url(url: &Url) -> String {
     let mut url = url.clone();
     // This fails only for URLs without a host, which have nothing to remove.
     let _ = url.set_username("");
@@ -348,7 +348,7 @@ mod tests {
             let name = "s".parse().unwrap();
             let written = written.to_owned();
             ServerConfig { written, ..ServerConfig::new(name, TransportConfig::Stdio(program)) }
-                .definition()
+                .definition_digest()
         };
         let one = program(&["a"], &["B"], "{}");
         assert_eq!(one, program(&["a"], &["B"], "{}"));

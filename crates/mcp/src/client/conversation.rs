@@ -134,11 +134,11 @@ impl Conversation {
     }
 }
 
-fn busy() -> ErrorData {
+fn busy_error() -> ErrorData {
     ErrorData::new(ErrorCode::INVALID_REQUEST, "too many questions at once", None)
 }
 
-fn refused(why: &str) -> ErrorData {
+fn refused_error(why: &str) -> ErrorData {
     ErrorData::new(ErrorCode::INVALID_REQUEST, why.to_owned(), None)
 }
 
@@ -169,9 +169,9 @@ impl ClientHandler for Conversation {
         request: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let _turn = self.questions.try_acquire().map_err(|_| busy())?;
+        let _turn = self.questions.try_acquire().map_err(|_| busy_error())?;
         if !self.calls.remark("the server asked the user a question") {
-            return Err(refused("there is no call that this could be for"));
+            return Err(refused_error("there is no call that this could be for"));
         }
         Ok(self.elicit(request).await.unwrap_or_else(|why| {
             self.calls.remark(&format!("the question was declined: {why}"));
@@ -184,9 +184,9 @@ impl ClientHandler for Conversation {
         request: CreateMessageRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        let _turn = self.questions.try_acquire().map_err(|_| busy())?;
+        let _turn = self.questions.try_acquire().map_err(|_| busy_error())?;
         if !self.calls.remark("the server asked for the model") {
-            return Err(refused("there is no call that this could be for"));
+            return Err(refused_error("there is no call that this could be for"));
         }
         let answer = match &self.sampling {
             Some(sampling) => sampling.answer(&self.server, &*self.person, request).await,
@@ -198,7 +198,7 @@ impl ClientHandler for Conversation {
         };
         answer.map_err(|why| {
             self.calls.remark(&format!("the model was not asked: {why}"));
-            refused(&why)
+            refused_error(&why)
         })
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lango_store::StoreError;
-use lango_text::visible_short;
+use lango_text::make_visible_short;
 
 use super::http::scope_in;
 
@@ -32,7 +32,7 @@ pub enum ClientError {
     /// No tool has this name.
     #[error(
         "the MCP server {server} has no tool \"{}\". See: lango mcp tools {server}",
-        visible_short(tool)
+        make_visible_short(tool)
     )]
     UnknownTool {
         /// The server.

@@ -42,7 +42,7 @@ struct CallArguments {
 }
 
 /// Returns the two tools that stand for all tools of a server.
-pub(crate) fn fold(
+pub(crate) fn fold_tools(
     server: &Arc<Server>,
     versions: &[ToolVersion],
     tools: Vec<RegisteredTool>,
@@ -74,10 +74,10 @@ pub(crate) fn fold(
     vec![
         RegisteredTool::dynamic(list, true, Arc::new(lister))
             .with_owner(server.config.agent.clone())
-            .with_capability(tool::capability(server)),
+            .with_capability(tool::describe_capability(server)),
         RegisteredTool::dynamic(call, false, Arc::new(ToolCaller { named }))
             .with_owner(server.config.agent.clone())
-            .with_capability(tool::capability(server)),
+            .with_capability(tool::describe_capability(server)),
     ]
 }
 
@@ -115,21 +115,21 @@ impl ListingCall {
         let versions = &self.lister.versions;
         let Some(name) = &self.tool else {
             let line = |version: &ToolVersion| {
-                let words = result::clean(&version.description).replace('\n', " ");
+                let words = result::clean_text(&version.description).replace('\n', " ");
                 let words: String = words.chars().take(MAX_SUMMARY_CHARACTERS).collect();
-                format!("{}: {words}\n", result::clean(&version.name))
+                format!("{}: {words}\n", result::clean_text(&version.name))
             };
             return Ok(versions.iter().map(line).collect());
         };
         let version = versions.iter().find(|version| version.name == *name);
-        let version = version.ok_or_else(|| unknown(name))?;
-        let description = tool::description(&self.lister.server, version);
-        Ok(format!("{description}\nArguments: {}", tool::parameters(&version.schema)))
+        let version = version.ok_or_else(|| unknown_tool_error(name))?;
+        let description = tool::describe_tool(&self.lister.server, version);
+        Ok(format!("{description}\nArguments: {}", tool::normalise_schema(&version.schema)))
     }
 }
 
-fn unknown(name: &str) -> ToolError {
-    let name = lango_text::visible_short(name);
+fn unknown_tool_error(name: &str) -> ToolError {
+    let name = lango_text::make_visible_short(name);
     ToolError::Arguments(format!("there is no tool {name}; list them first"))
 }
 
@@ -154,7 +154,7 @@ impl ToolCaller {
     fn find(&self, arguments: &str) -> Result<(Arc<RegisteredTool>, String), ToolError> {
         let given: CallArguments = serde_json::from_str(arguments)
             .map_err(|error| ToolError::Arguments(error.to_string()))?;
-        let tool = self.named.get(&given.tool).ok_or_else(|| unknown(&given.tool))?;
+        let tool = self.named.get(&given.tool).ok_or_else(|| unknown_tool_error(&given.tool))?;
         let arguments = given.arguments.map_or_else(|| "{}".to_owned(), |raw| raw.get().to_owned());
         Ok((Arc::clone(tool), arguments))
     }

@@ -102,7 +102,7 @@ impl GuardedHttp {
             match next {
                 Some(next) if next.origin() == url.origin() => url = next,
                 Some(next) => {
-                    return Err(HttpError::ForeignRedirect(super::config::without_secrets(&next)));
+                    return Err(HttpError::ForeignRedirect(super::config::redact_url(&next)));
                 }
                 None => return Ok(response),
             }

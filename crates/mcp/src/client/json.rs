@@ -35,7 +35,7 @@ impl JsonEntry {
     /// text itself is not used, because it may contain secrets.
     pub fn digest(&self) -> Result<String, String> {
         let text = serde_json::to_string(self).map_err(|error| error.to_string())?;
-        Ok(super::pin::digest_of(&[&text]))
+        Ok(super::pin::digest_parts(&[&text]))
     }
 }
 

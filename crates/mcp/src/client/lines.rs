@@ -9,22 +9,22 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::Mutex;
 
-use super::conduct::{Conduct, MAX_MESSAGE_BYTES};
+use super::conduct::{MAX_MESSAGE_BYTES, ServerConduct};
 
 /// A transport with one message per line. A line that is too long, or too many invalid lines,
 /// close the connection, because messages may have been lost.
-pub(crate) struct Lines<R, W> {
+pub(crate) struct LineTransport<R, W> {
     read: BufReader<R>,
     /// The part of the next line that was read. It is stored here, because sending interrupts
     /// reading.
     line: Vec<u8>,
     /// The lock keeps messages that are sent at the same time apart.
     write: Arc<Mutex<Option<W>>>,
-    conduct: Arc<Conduct>,
+    conduct: Arc<ServerConduct>,
 }
 
-impl<R: AsyncRead + Unpin + Send, W> Lines<R, W> {
-    pub(crate) fn new(read: R, write: W, conduct: Arc<Conduct>) -> Self {
+impl<R: AsyncRead + Unpin + Send, W> LineTransport<R, W> {
+    pub(crate) fn new(read: R, write: W, conduct: Arc<ServerConduct>) -> Self {
         let write = Arc::new(Mutex::new(Some(write)));
         Self { read: BufReader::new(read), line: Vec::new(), write, conduct }
     }
@@ -54,7 +54,7 @@ impl<R: AsyncRead + Unpin + Send, W> Lines<R, W> {
     }
 }
 
-impl<R, W> Transport<RoleClient> for Lines<R, W>
+impl<R, W> Transport<RoleClient> for LineTransport<R, W>
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
@@ -107,9 +107,9 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn messages_come_out_whole_between_garbage_and_a_long_one_ends_it() {
         let (ours, mut theirs) = tokio::io::duplex(1 << 20);
-        let conduct = Arc::new(Conduct::default());
+        let conduct = Arc::new(ServerConduct::default());
         let (read, write) = tokio::io::split(ours);
-        let mut lines = Lines::new(read, write, Arc::clone(&conduct));
+        let mut lines = LineTransport::new(read, write, Arc::clone(&conduct));
         let note = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
         theirs.write_all(format!("hello\n\n{{\n{note}\r\n").as_bytes()).await.unwrap();
         assert!(lines.receive().await.is_some());

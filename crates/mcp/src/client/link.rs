@@ -16,11 +16,11 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::{RoleClient, ServiceExt as _};
 use tokio_util::sync::CancellationToken;
 
-use super::child::{Child, ProcessEnvironment};
-use super::conduct::{Conduct, MAX_MESSAGE_BYTES, MonitoredTransport};
+use super::child::{ProcessEnvironment, ServerProcess};
+use super::conduct::{MAX_MESSAGE_BYTES, MonitoredTransport, ServerConduct};
 use super::config::{HttpConfig, ServerConfig, StdioConfig, TransportConfig};
 use super::conversation::{Calls, Conversation};
-use super::lines::Lines;
+use super::lines::LineTransport;
 use super::oauth;
 use super::pin::MAX_TOOL_COUNT;
 use super::{ClientEnvironment, ClientError};
@@ -35,18 +35,18 @@ const MAX_PAGE_COUNT: usize = 50;
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Represents a connection. Dropping it ends the program behind it, with everything it started.
-pub(crate) struct Link {
+pub(crate) struct ServerConnection {
     server: String,
     peer: Peer<RoleClient>,
     pub(crate) conversation: Arc<Conversation>,
-    pub(crate) conduct: Arc<Conduct>,
+    pub(crate) conduct: Arc<ServerConduct>,
     /// Taken by the first call that finds out how it ended; several calls may do so.
-    child: Mutex<Option<Child>>,
+    child: Mutex<Option<ServerProcess>>,
     /// The tasks of the connection, taken to close it.
     service: Mutex<Option<RunningService<RoleClient, Arc<Conversation>>>>,
 }
 
-impl Link {
+impl ServerConnection {
     /// Starts or reaches a server and initializes the connection.
     pub(crate) async fn open(
         config: &ServerConfig,
@@ -86,18 +86,18 @@ impl Link {
     ) -> Result<Self, ClientError> {
         let failed =
             |reason: String| ClientError::Start { server: config.name.to_string(), reason };
-        let (child, output, input) = Child::start(program, process_environment)
+        let (child, output, input) = ServerProcess::start(program, process_environment)
             .await
             .map_err(|error| failed(error.to_string()))?;
-        let conduct = Arc::new(Conduct::default());
-        let inner = Lines::new(output, input, Arc::clone(&conduct));
+        let conduct = Arc::new(ServerConduct::default());
+        let inner = LineTransport::new(output, input, Arc::clone(&conduct));
         let transport = MonitoredTransport::new(inner, &conduct);
         match Arc::clone(&conversation).serve(transport).await {
             Ok(service) => Ok(Self::new(config, service, conversation, conduct, Some(child))),
             Err(error) => {
-                let ended = child.post_mortem().await;
+                let ended = child.describe_end().await;
                 let why = conduct.fault().map_or_else(|| error.to_string(), str::to_owned);
-                Err(failed(format!("{}; {ended}", lango_text::visible_short(&why))))
+                Err(failed(format!("{}; {ended}", lango_text::make_visible_short(&why))))
             }
         }
     }
@@ -124,7 +124,7 @@ impl Link {
         settings.custom_headers = headers;
         settings.auth_header.clone_from(&address.bearer_token);
         settings.max_sse_event_size = MAX_MESSAGE_BYTES;
-        let conduct = Arc::new(Conduct::default());
+        let conduct = Arc::new(ServerConduct::default());
         let inner = StreamableHttpClientTransport::with_client(client, settings);
         let transport = MonitoredTransport::new(inner, &conduct);
         match Arc::clone(&conversation).serve(transport).await {
@@ -133,7 +133,7 @@ impl Link {
                 let challenge = error.auth_challenge().unwrap_or_default().to_owned();
                 Err(ClientError::LoginNeeded { server: config.name.to_string(), challenge })
             }
-            Err(error) => Err(failed(lango_text::visible(&causes(&error)))),
+            Err(error) => Err(failed(lango_text::make_visible(&causes(&error)))),
         }
     }
 
@@ -141,8 +141,8 @@ impl Link {
         config: &ServerConfig,
         service: RunningService<RoleClient, Arc<Conversation>>,
         conversation: Arc<Conversation>,
-        conduct: Arc<Conduct>,
-        child: Option<Child>,
+        conduct: Arc<ServerConduct>,
+        child: Option<ServerProcess>,
     ) -> Self {
         Self {
             server: config.name.to_string(),
@@ -186,7 +186,7 @@ impl Link {
     pub(crate) async fn end(&self) -> String {
         let child = self.child.lock().take();
         let ended = match child {
-            Some(child) => child.post_mortem().await,
+            Some(child) => child.describe_end().await,
             None => "the connection ended".to_owned(),
         };
         match self.conduct.fault() {
@@ -284,7 +284,7 @@ impl Link {
     fn answered(&self, reason: &str) -> ClientError {
         ClientError::Answered {
             server: self.server.clone(),
-            reason: lango_text::visible_short(reason),
+            reason: lango_text::make_visible_short(reason),
         }
     }
 

@@ -37,7 +37,7 @@ use lango_model::Model;
 pub use catalogue::{Catalogue, KnownServer, KnownTool, ToolState};
 pub use child::ProcessEnvironment;
 pub use config::{
-    HttpConfig, OauthConfig, SamplingBudget, ServerConfig, ServerName, Source, StdioConfig,
+    ConfigSource, HttpConfig, OauthConfig, SamplingBudget, ServerConfig, ServerName, StdioConfig,
     TransportConfig,
 };
 pub use error::ClientError;

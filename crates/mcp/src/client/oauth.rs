@@ -73,7 +73,7 @@ async fn manager(
 fn login_failed(config: &ServerConfig, error: &AuthError) -> ClientError {
     ClientError::Login {
         server: config.name.to_string(),
-        reason: lango_text::visible_short(&error.to_string()),
+        reason: lango_text::make_visible_short(&error.to_string()),
     }
 }
 
@@ -260,7 +260,7 @@ impl TokenFile {
         // A project's server must not get the tokens of the user's own with the same name.
         let scope = match config.source.scope() {
             none if none.is_empty() => String::new(),
-            scope => format!("-{}", &super::pin::digest_of(&[&scope])[..12]),
+            scope => format!("-{}", &super::pin::digest_parts(&[&scope])[..12]),
         };
         let path = directory.join(format!("{}{scope}.json", config.name));
         Self { path, resource: address.url.to_string() }

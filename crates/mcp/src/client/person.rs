@@ -7,7 +7,7 @@ use std::pin::Pin;
 use serde_json::{Map, Value};
 
 use super::ServerName;
-use super::config::{is_secret_name, words};
+use super::config::{is_secret_name, split_into_words};
 
 /// Limits the fields of one form.
 const MAX_FIELD_COUNT: usize = 20;
@@ -67,11 +67,11 @@ pub struct Field {
     pub default: Option<String>,
     /// True if an answer is required.
     pub required: bool,
-    kind: Kind,
+    kind: FieldKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FieldKind {
     Text,
     Number,
     Boolean,
@@ -103,7 +103,7 @@ impl Form {
                 || asks_for_secret(&field.description)
         });
         if let Some(field) = secret {
-            let name = lango_text::visible_short(&field.name);
+            let name = lango_text::make_visible_short(&field.name);
             return Err(format!(
                 "{name} looks like a secret, and secrets are never given to servers"
             ));
@@ -153,7 +153,7 @@ fn asks_for_secret(text: &str) -> bool {
     // titles: a longer sentence may say that none is wanted.
     const WHOLE: [&str; 5] = ["pin", "pins", "seed", "seeds", "recovery"];
     const BEFORE_KEY: [&str; 3] = ["api", "access", "private"];
-    let words = words(text);
+    let words = split_into_words(text);
     let lower = text.to_lowercase();
     WITHIN.iter().any(|word| lower.contains(word))
         || words.len() <= MAX_TITLE_WORDS && words.iter().any(|word| WHOLE.contains(&word.as_str()))
@@ -166,18 +166,18 @@ impl Field {
     fn read(name: &str, property: &Value, required: bool) -> Self {
         let text = |key: &str| property.get(key).and_then(Value::as_str).unwrap_or_default();
         let kind = match text("type") {
-            "boolean" => Kind::Boolean,
-            "number" | "integer" => Kind::Number,
-            "array" => Kind::Several,
-            _ => Kind::Text,
+            "boolean" => FieldKind::Boolean,
+            "number" | "integer" => FieldKind::Number,
+            "array" => FieldKind::Several,
+            _ => FieldKind::Text,
         };
         let description = [text("title"), text("description")];
         let description = description.into_iter().filter(|text| !text.is_empty());
-        let default = property.get("default").map(plain);
+        let default = property.get("default").map(plain_text);
         Self {
             name: name.to_owned(),
             description: description.collect::<Vec<_>>().join(": ").chars().take(1000).collect(),
-            choices: choices(property.get("items").unwrap_or(property)),
+            choices: list_choices(property.get("items").unwrap_or(property)),
             default,
             required,
             kind,
@@ -190,16 +190,16 @@ impl Field {
         let allowed =
             |text: &str| self.choices.is_empty() || self.choices.iter().any(|c| c == text);
         match self.kind {
-            Kind::Boolean => match text {
+            FieldKind::Boolean => match text {
                 "true" | "yes" | "y" => Ok(Value::Bool(true)),
                 "false" | "no" | "n" => Ok(Value::Bool(false)),
                 _ => wrong("yes or no"),
             },
-            Kind::Number => match serde_json::from_str::<Value>(text) {
+            FieldKind::Number => match serde_json::from_str::<Value>(text) {
                 Ok(number @ Value::Number(_)) => Ok(number),
                 _ => wrong("a number"),
             },
-            Kind::Several => {
+            FieldKind::Several => {
                 let items: Vec<&str> =
                     text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
                 if items.iter().all(|item| allowed(item)) {
@@ -208,29 +208,29 @@ impl Field {
                     wrong("a list of what can be chosen")
                 }
             }
-            Kind::Text if allowed(text) => Ok(text.into()),
-            Kind::Text => wrong("one of what can be chosen"),
+            FieldKind::Text if allowed(text) => Ok(text.into()),
+            FieldKind::Text => wrong("one of what can be chosen"),
         }
     }
 }
 
-fn plain(value: &Value) -> String {
+fn plain_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(","),
+        Value::Array(items) => items.iter().map(plain_text).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     }
 }
 
 /// Returns the values of `enum`, or the constants of `oneOf` and `anyOf`.
-fn choices(property: &Value) -> Vec<String> {
+fn list_choices(property: &Value) -> Vec<String> {
     let list = |key: &str| property.get(key).and_then(Value::as_array);
     let constants = || {
         let options = list("oneOf").or_else(|| list("anyOf"))?;
-        Some(options.iter().filter_map(|option| option.get("const")).map(plain).collect())
+        Some(options.iter().filter_map(|option| option.get("const")).map(plain_text).collect())
     };
     list("enum")
-        .map(|values| values.iter().map(plain).collect())
+        .map(|values| values.iter().map(plain_text).collect())
         .or_else(constants)
         .unwrap_or_default()
 }

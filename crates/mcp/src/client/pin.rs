@@ -44,7 +44,7 @@ impl ToolVersion {
         if description.len() > MAX_DESCRIPTION_BYTES {
             return Err(format!("a description of {} bytes", description.len()));
         }
-        let schema = sorted(&Value::Object(tool.input_schema.as_ref().clone())).to_string();
+        let schema = sort_keys(&Value::Object(tool.input_schema.as_ref().clone())).to_string();
         if schema.len() > MAX_SCHEMA_BYTES {
             return Err(format!("a schema of {} bytes", schema.len()));
         }
@@ -59,7 +59,7 @@ impl ToolVersion {
         // Not every database can store a NUL.
         let [name, description, schema, annotations] =
             [name, description, schema, annotations].map(|text| text.replace('\0', "\u{fffd}"));
-        let digest = digest_of(&[&name, &description, &schema]);
+        let digest = digest_parts(&[&name, &description, &schema]);
         Self { name, description, schema, annotations, digest }
     }
 
@@ -81,7 +81,7 @@ impl ToolVersion {
         let mut shown = String::new();
         for change in diff.iter_all_changes() {
             let line = change.value().trim_end_matches('\n');
-            let _ = writeln!(shown, "{} {}", change.tag(), lango_text::visible(line));
+            let _ = writeln!(shown, "{} {}", change.tag(), lango_text::make_visible(line));
         }
         shown
     }
@@ -91,7 +91,7 @@ impl ToolVersion {
 pub(crate) fn read_all(tools: &[Tool]) -> (Vec<ToolVersion>, Vec<String>) {
     let (mut versions, mut problems): (Vec<ToolVersion>, Vec<String>) = (Vec::new(), Vec::new());
     for tool in tools {
-        let shown = lango_text::visible_short(&tool.name);
+        let shown = lango_text::make_visible_short(&tool.name);
         match ToolVersion::read(tool) {
             Ok(version) if versions.iter().any(|known| known.name == version.name) => {
                 problems.push(format!("{shown} is there twice; the first one counts"));
@@ -106,11 +106,11 @@ pub(crate) fn read_all(tools: &[Tool]) -> (Vec<ToolVersion>, Vec<String>) {
             Err(why) => problems.push(format!("{shown} is left out: it has {why}")),
         }
     }
-    (versions, bounded(problems))
+    (versions, bound_problems(problems))
 }
 
 /// Returns the first problems of one server and the number of the others.
-pub(crate) fn bounded(mut problems: Vec<String>) -> Vec<String> {
+pub(crate) fn bound_problems(mut problems: Vec<String>) -> Vec<String> {
     let more = problems.len().saturating_sub(MAX_PROBLEM_COUNT);
     if more > 0 {
         problems.truncate(MAX_PROBLEM_COUNT);
@@ -120,20 +120,20 @@ pub(crate) fn bounded(mut problems: Vec<String>) -> Vec<String> {
 }
 
 /// Returns the value with the keys of all objects sorted.
-fn sorted(value: &Value) -> Value {
+fn sort_keys(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let mut entries: Vec<(&String, &Value)> = map.iter().collect();
             entries.sort_by_key(|(name, _)| *name);
-            entries.into_iter().map(|(name, value)| (name.clone(), sorted(value))).collect()
+            entries.into_iter().map(|(name, value)| (name.clone(), sort_keys(value))).collect()
         }
-        Value::Array(items) => items.iter().map(sorted).collect(),
+        Value::Array(items) => items.iter().map(sort_keys).collect(),
         other => other.clone(),
     }
 }
 
 /// Computes SHA-256 over several parts, each preceded by its length.
-pub(crate) fn digest_of(parts: &[&str]) -> String {
+pub(crate) fn digest_parts(parts: &[&str]) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());
@@ -159,14 +159,14 @@ mod tests {
         }
         assert_eq!(one.digest, ToolVersion::new("a", "b", "{}", "readOnly").digest);
         let value: Value = serde_json::from_str(r#"{"b":[{"z":1,"y":2}],"a":1}"#).unwrap();
-        assert_eq!(sorted(&value).to_string(), r#"{"a":1,"b":[{"y":2,"z":1}]}"#);
+        assert_eq!(sort_keys(&value).to_string(), r#"{"a":1,"b":[{"y":2,"z":1}]}"#);
     }
 
     #[test]
     fn complaints_are_told_up_to_a_number_and_then_counted() {
         let lines = |many: usize| (0..many).map(|n| n.to_string()).collect::<Vec<_>>();
-        assert_eq!(bounded(lines(MAX_PROBLEM_COUNT)), lines(MAX_PROBLEM_COUNT));
-        let shown = bounded(lines(MAX_PROBLEM_COUNT + 5));
+        assert_eq!(bound_problems(lines(MAX_PROBLEM_COUNT)), lines(MAX_PROBLEM_COUNT));
+        let shown = bound_problems(lines(MAX_PROBLEM_COUNT + 5));
         assert_eq!(shown.len(), MAX_PROBLEM_COUNT + 1);
         assert_eq!(shown[MAX_PROBLEM_COUNT], "and 5 more like these");
     }

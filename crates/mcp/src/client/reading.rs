@@ -62,16 +62,16 @@ pub struct ServerDescription {
 impl Server {
     /// Starts the server and describes it.
     pub async fn introduce(&self) -> Result<ServerDescription, ClientError> {
-        let link = self.link().await?;
+        let link = self.connect().await?;
         let info = link.peer().peer_info();
         let own = info.as_ref().and_then(|info| info.server_info.as_ref());
         let capabilities = info.as_ref().map(|info| &info.capabilities);
         let tools = self
-            .known()
+            .find_stored()
             .map_or(0, |known| known.tools.values().filter(|tool| tool.current.is_some()).count());
         Ok(ServerDescription {
-            name: own.map(|own| result::clean(&own.name)).unwrap_or_default(),
-            version: own.map(|own| result::clean(&own.version)).unwrap_or_default(),
+            name: own.map(|own| result::clean_text(&own.name)).unwrap_or_default(),
+            version: own.map(|own| result::clean_text(&own.version)).unwrap_or_default(),
             protocol: info.as_ref().map(|i| i.protocol_version.to_string()).unwrap_or_default(),
             tools,
             resources: capabilities.is_some_and(|c| c.resources.is_some()),
@@ -80,17 +80,19 @@ impl Server {
     }
 
     /// Returns its resources and resource templates.
-    pub async fn resources(&self) -> Result<Vec<ResourceView>, ClientError> {
-        let link = self.link().await?;
+    pub async fn list_resources(&self) -> Result<Vec<ResourceView>, ClientError> {
+        let link = self.connect().await?;
         let mut views = Vec::new();
         let mut cursor = None;
         for _ in 0..MAX_PAGE_COUNT {
             let page = PaginatedRequestParams::default().with_cursor(cursor.take());
             let page = self.with_timeout(link.peer().list_resources(Some(page))).await?;
             views.extend(page.resources.iter().map(|resource| ResourceView {
-                uri: result::clean(&resource.uri),
-                name: result::clean(&resource.name),
-                description: result::clean(resource.description.as_deref().unwrap_or_default()),
+                uri: result::clean_text(&resource.uri),
+                name: result::clean_text(&resource.name),
+                description: result::clean_text(
+                    resource.description.as_deref().unwrap_or_default(),
+                ),
                 is_template: false,
             }));
             cursor = page.next_cursor;
@@ -101,9 +103,11 @@ impl Server {
         // Not every server with resources supports templates.
         if let Ok(page) = self.with_timeout(link.peer().list_resource_templates(None)).await {
             views.extend(page.resource_templates.iter().map(|template| ResourceView {
-                uri: result::clean(&template.uri_template),
-                name: result::clean(&template.name),
-                description: result::clean(template.description.as_deref().unwrap_or_default()),
+                uri: result::clean_text(&template.uri_template),
+                name: result::clean_text(&template.name),
+                description: result::clean_text(
+                    template.description.as_deref().unwrap_or_default(),
+                ),
                 is_template: true,
             }));
         }
@@ -113,27 +117,27 @@ impl Server {
 
     /// Returns the content of a resource.
     pub async fn read(&self, uri: &str) -> Result<String, ClientError> {
-        let link = self.link().await?;
+        let link = self.connect().await?;
         let _open = link.calls().open();
         let request = ReadResourceRequestParams::new(uri);
         let read = self.with_timeout(link.peer().read_resource(request)).await?;
-        Ok(read.contents.iter().map(result::resource).collect::<Vec<_>>().join("\n"))
+        Ok(read.contents.iter().map(result::render_resource).collect::<Vec<_>>().join("\n"))
     }
 
     /// Returns its prompts.
-    pub async fn prompts(&self) -> Result<Vec<PromptView>, ClientError> {
-        let link = self.link().await?;
+    pub async fn list_prompts(&self) -> Result<Vec<PromptView>, ClientError> {
+        let link = self.connect().await?;
         let page = self.with_timeout(link.peer().list_prompts(None)).await?;
         let view = |prompt: &rmcp::model::Prompt| PromptView {
-            name: result::clean(&prompt.name),
-            description: result::clean(prompt.description.as_deref().unwrap_or_default()),
+            name: result::clean_text(&prompt.name),
+            description: result::clean_text(prompt.description.as_deref().unwrap_or_default()),
             arguments: prompt
                 .arguments
                 .iter()
                 .flatten()
                 .map(|argument| {
                     let mark = if argument.required == Some(true) { "*" } else { "" };
-                    format!("{}{mark}", result::clean(&argument.name))
+                    format!("{}{mark}", result::clean_text(&argument.name))
                 })
                 .collect(),
         };
@@ -146,7 +150,7 @@ impl Server {
         name: &str,
         arguments: Vec<(String, String)>,
     ) -> Result<String, ClientError> {
-        let link = self.link().await?;
+        let link = self.connect().await?;
         let _open = link.calls().open();
         let arguments: JsonObject =
             arguments.into_iter().map(|(key, value)| (key, Value::String(value))).collect();
@@ -155,7 +159,7 @@ impl Server {
         let render = |message: &PromptMessage| {
             let who = format!("{:?}", message.role).to_lowercase();
             let content: &ContentBlock = &message.content;
-            format!("{who}: {}\n", result::block(content))
+            format!("{who}: {}\n", result::render_block(content))
         };
         Ok(prompt.messages.iter().map(render).collect())
     }
@@ -170,11 +174,11 @@ impl Server {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(ServiceError::McpError(error))) => Err(ClientError::Answered {
                 server,
-                reason: lango_text::visible_short(&error.message),
+                reason: lango_text::make_visible_short(&error.message),
             }),
             Ok(Err(error)) => Err(ClientError::Answered {
                 server,
-                reason: lango_text::visible_short(&error.to_string()),
+                reason: lango_text::make_visible_short(&error.to_string()),
             }),
             Err(_) => Err(ClientError::TooSlow { server, seconds: limit.as_secs() }),
         }

@@ -1,7 +1,7 @@
 //! Renders a server's result for a model: as limited text without control characters.
 
 use lango_protocol::CallReport;
-use lango_text::json_markdown;
+use lango_text::render_json_markdown;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 
@@ -9,8 +9,8 @@ use serde_json::Value;
 const MAX_RESULT_BYTES: usize = 512 * 1024;
 
 /// Returns the text of a result; the caller checks whether it is an error.
-pub(crate) fn text_of(result: &CallToolResult) -> String {
-    let mut parts: Vec<String> = result.content.iter().map(block).collect();
+pub(crate) fn render_result(result: &CallToolResult) -> String {
+    let mut parts: Vec<String> = result.content.iter().map(render_block).collect();
     if parts.is_empty()
         && let Some(value) = &result.structured_content
     {
@@ -19,14 +19,14 @@ pub(crate) fn text_of(result: &CallToolResult) -> String {
     if parts.is_empty() {
         parts.push("(no content)".to_owned());
     }
-    bounded(parts.join("\n"))
+    bound_text(parts.join("\n"))
 }
 
 /// Reports a result to a person: structured data as data, text as a quote of the server.
 pub(crate) fn report_of(subject: &str, result: &CallToolResult) -> CallReport {
-    let text = bounded(result.content.iter().map(block).collect::<Vec<_>>().join("\n"));
+    let text = bound_text(result.content.iter().map(render_block).collect::<Vec<_>>().join("\n"));
     let says = CallReport::new(format!("{subject} says:"));
-    let shown = |report: CallReport, value: &Value| match json_markdown(value) {
+    let shown = |report: CallReport, value: &Value| match render_json_markdown(value) {
         Some(lines) => report.markdown(lines).data(value),
         None => report.quoted(value.as_str().unwrap_or_default()).data(value),
     };
@@ -47,39 +47,47 @@ pub(crate) fn report_of(subject: &str, result: &CallToolResult) -> CallReport {
 }
 
 /// Renders one block as text. Other content is named with its size.
-pub(crate) fn block(block: &ContentBlock) -> String {
+pub(crate) fn render_block(block: &ContentBlock) -> String {
     let size = |data: &str| data.len().saturating_mul(3).div_ceil(4).div_ceil(1024);
     match block {
-        ContentBlock::Text(text) => clean(&text.text),
+        ContentBlock::Text(text) => clean_text(&text.text),
         ContentBlock::Image(image) => {
-            format!("[an image ({}, {} kB), not shown]", clean(&image.mime_type), size(&image.data))
+            format!(
+                "[an image ({}, {} kB), not shown]",
+                clean_text(&image.mime_type),
+                size(&image.data)
+            )
         }
         ContentBlock::Audio(audio) => {
-            format!("[a sound ({}, {} kB), not shown]", clean(&audio.mime_type), size(&audio.data))
+            format!(
+                "[a sound ({}, {} kB), not shown]",
+                clean_text(&audio.mime_type),
+                size(&audio.data)
+            )
         }
-        ContentBlock::Resource(embedded) => resource(&embedded.resource),
+        ContentBlock::Resource(embedded) => render_resource(&embedded.resource),
         ContentBlock::ResourceLink(link) => {
-            format!("[a resource: {} ({})]", clean(&link.name), clean(&link.uri))
+            format!("[a resource: {} ({})]", clean_text(&link.name), clean_text(&link.uri))
         }
         _ => "[something that is not known here]".to_owned(),
     }
 }
 
 /// Renders the content of a resource as text.
-pub(crate) fn resource(contents: &ResourceContents) -> String {
+pub(crate) fn render_resource(contents: &ResourceContents) -> String {
     match contents {
         ResourceContents::TextResourceContents { uri, text, .. } => {
-            format!("[{}]\n{}", clean(uri), clean(text))
+            format!("[{}]\n{}", clean_text(uri), clean_text(text))
         }
         ResourceContents::BlobResourceContents { uri, blob, .. } => {
             let kilobytes = blob.len().saturating_mul(3).div_ceil(4).div_ceil(1024);
-            format!("[{}: {kilobytes} kB that are not text, not shown]", clean(uri))
+            format!("[{}: {kilobytes} kB that are not text, not shown]", clean_text(uri))
         }
         _ => "[something that is not known here]".to_owned(),
     }
 }
 
-fn bounded(mut text: String) -> String {
+fn bound_text(mut text: String) -> String {
     if text.len() > MAX_RESULT_BYTES {
         let whole = text.len();
         text.truncate(text.floor_char_boundary(MAX_RESULT_BYTES));
@@ -89,7 +97,7 @@ fn bounded(mut text: String) -> String {
 }
 
 /// Replaces control and direction characters, except line breaks and tabs.
-pub(crate) fn clean(text: &str) -> String {
+pub(crate) fn clean_text(text: &str) -> String {
     let hides = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
             || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
@@ -113,11 +121,11 @@ mod tests {
             {"type":"resource_link","uri":"file:///x","name":"x"},
             {"type":"resource","resource":{"uri":"u:1","text":"inside"}}]}"#,
         );
-        let text = text_of(&all);
+        let text = render_result(&all);
         assert!(text.starts_with("a\u{fffd}[2Kb\nc\n[an image (image/png, 1 kB)"), "{text}");
         assert!(text.contains("[a resource: x (file:///x)]") && text.contains("[u:1]\ninside"));
         let structured = result(r#"{"content":[],"structuredContent":{"n":1}}"#);
-        assert_eq!(text_of(&structured), r#"{"n":1}"#);
+        assert_eq!(render_result(&structured), r#"{"n":1}"#);
     }
 
     #[test]
@@ -139,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_long_answer_is_cut_between_characters() {
-        let text = bounded("ä".repeat(MAX_RESULT_BYTES));
+        let text = bound_text("ä".repeat(MAX_RESULT_BYTES));
         assert!(text.len() < MAX_RESULT_BYTES + 100 && text.ends_with("bytes in all]"));
     }
 }

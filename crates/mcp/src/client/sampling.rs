@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures_util::StreamExt as _;
-use lango_model::{Message, Model, ModelEvent, ModelRequest, Options, RequestRole};
+use lango_model::{Message, Model, ModelEvent, ModelRequest, ReplyOptions, RequestRole};
 use rmcp::model::{
     CreateMessageRequestParams, CreateMessageResult, Role, SamplingMessage,
     SamplingMessageContentBlock,
@@ -62,7 +62,7 @@ impl Sampling {
         if request.tools.as_ref().is_some_and(|tools| !tools.is_empty()) {
             return Err("it wanted the model to have tools".to_owned());
         }
-        let messages = messages(request.messages)?;
+        let messages = convert_messages(request.messages)?;
         let text = render_messages(request.system_prompt.as_deref(), &messages);
         if text.len() > MAX_REQUEST_BYTES {
             return Err(format!("it sent {} bytes", text.len()));
@@ -71,7 +71,7 @@ impl Sampling {
         let shown: String = text.chars().take(MAX_SHOWN_CHARACTERS).collect();
         let question = format!(
             "The MCP server {server} asks for the model, for up to {max_tokens} tokens:\n{}",
-            lango_text::visible_lines(&shown, "  | ")
+            lango_text::make_lines_visible(&shown, "  | ")
         );
         if !person.agree(question).await {
             return Err("it was not approved".to_owned());
@@ -88,7 +88,7 @@ impl Sampling {
             messages: first.into_iter().chain(messages).collect(),
             tools: Vec::new(),
             colleagues: Vec::new(),
-            options: Options {
+            options: ReplyOptions {
                 max_output_tokens: Some(max_tokens),
                 temperature: request.temperature,
             },
@@ -119,7 +119,7 @@ impl Sampling {
     }
 }
 
-fn messages(given: Vec<SamplingMessage>) -> Result<Vec<Message>, String> {
+fn convert_messages(given: Vec<SamplingMessage>) -> Result<Vec<Message>, String> {
     let mut messages = Vec::with_capacity(given.len());
     for message in given {
         let mut text = String::new();

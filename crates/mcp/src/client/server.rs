@@ -9,10 +9,10 @@ use rmcp::model::{CallToolResult, JsonObject};
 use tokio::sync::{Mutex, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::catalogue::{Catalogue, Changes, KnownServer, ToolState};
+use super::catalogue::{Catalogue, KnownServer, ToolListChanges, ToolState};
 use super::config::{ServerConfig, ServerName};
 use super::conversation::Conversation;
-use super::link::Link;
+use super::link::ServerConnection;
 use super::pin;
 use super::sampling::Sampling;
 use super::{ClientEnvironment, ClientError};
@@ -40,7 +40,7 @@ pub struct Server {
     environment: Arc<ClientEnvironment>,
     /// The lock makes two first calls start one program, and delays calls while the server's tool
     /// list is compared.
-    state: Mutex<State>,
+    state: Mutex<ServerState>,
     /// One permit for each call that may run. They belong to the server and not to a connection: a
     /// call acquires one before it gets a connection.
     slots: Semaphore,
@@ -51,8 +51,8 @@ pub struct Server {
     own: OnceLock<Weak<Self>>,
 }
 
-struct State {
-    link: Option<Arc<Link>>,
+struct ServerState {
+    link: Option<Arc<ServerConnection>>,
     /// The last announcement of a new list that was processed.
     followed: u64,
     breaker: CircuitBreaker,
@@ -60,7 +60,7 @@ struct State {
     last_failure: String,
 }
 
-impl Default for State {
+impl Default for ServerState {
     fn default() -> Self {
         Self {
             link: None,
@@ -72,7 +72,7 @@ impl Default for State {
     }
 }
 
-impl State {
+impl ServerState {
     fn fail(&mut self, server: &ServerName, reason: &str, is_misconduct: bool) {
         self.link = None;
         self.unanswered = 0;
@@ -116,12 +116,12 @@ impl Server {
     }
 
     /// Returns what is stored about it, without starting it.
-    pub fn known(&self) -> Option<KnownServer> {
-        self.catalogue.server(&self.config)
+    pub fn find_stored(&self) -> Option<KnownServer> {
+        self.catalogue.find_server(&self.config)
     }
 
     /// Returns the reason why it must not be started, if there is one.
-    pub fn objection(&self) -> Option<ClientError> {
+    pub fn reason_not_to_start(&self) -> Option<ClientError> {
         let server = self.config.name.to_string();
         if !self.config.enabled {
             return Some(ClientError::Disabled(server));
@@ -139,8 +139,8 @@ impl Server {
     }
 
     /// Returns the current connection or opens a new one, and compares the tool list.
-    pub(crate) async fn link(&self) -> Result<Arc<Link>, ClientError> {
-        if let Some(objection) = self.objection() {
+    pub(crate) async fn connect(&self) -> Result<Arc<ServerConnection>, ClientError> {
+        if let Some(objection) = self.reason_not_to_start() {
             return Err(objection);
         }
         let mut state = self.state.lock().await;
@@ -182,18 +182,18 @@ impl Server {
         }
     }
 
-    async fn open(&self) -> Result<Link, ClientError> {
+    async fn open(&self) -> Result<ServerConnection, ClientError> {
         let config = &self.config;
         let root = config.roots.then(|| self.environment.process_environment.workspace.clone());
         let sampling = self.environment.model.as_ref().filter(|_| config.sampling.requests > 0);
         let sampling = sampling.map(|model| Sampling::new(Arc::clone(model), config.sampling));
         let person = Arc::clone(&self.environment.person);
         let conversation = Conversation::new(config.name.clone(), root, person, sampling);
-        Link::open(config, conversation, &self.environment).await
+        ServerConnection::open(config, conversation, &self.environment).await
     }
 
     /// Waits until a restart is allowed after failures, or returns an error if that takes too long.
-    async fn wait_for_restart(&self, state: &State) -> Result<(), ClientError> {
+    async fn wait_for_restart(&self, state: &ServerState) -> Result<(), ClientError> {
         let (server, times) = (self.config.name.to_string(), state.breaker.failures());
         let reason = state.last_failure.clone();
         match state.breaker.state() {
@@ -211,7 +211,7 @@ impl Server {
     }
 
     /// Records the end of a connection and describes it.
-    async fn record_end(&self, state: &mut State, link: &Arc<Link>) -> String {
+    async fn record_end(&self, state: &mut ServerState, link: &Arc<ServerConnection>) -> String {
         let is_misconduct = link.conduct.fault().is_some();
         let reason = link.end().await;
         // Another call may have recorded it first.
@@ -222,7 +222,11 @@ impl Server {
     }
 
     /// Requests the list again if the server announced a change.
-    async fn follow_list(&self, state: &mut State, link: &Arc<Link>) -> Result<(), ClientError> {
+    async fn follow_list(
+        &self,
+        state: &mut ServerState,
+        link: &Arc<ServerConnection>,
+    ) -> Result<(), ClientError> {
         let announced = *link.conversation.tools_changed.borrow();
         if announced == state.followed {
             return Ok(());
@@ -233,11 +237,11 @@ impl Server {
     }
 
     /// Requests the list and compares it with the approved one.
-    async fn compare(&self, link: &Link) -> Result<Changes, ClientError> {
+    async fn compare(&self, link: &ServerConnection) -> Result<ToolListChanges, ClientError> {
         let tools = link.tools(self.config.startup_timeout).await?;
         let (versions, problems) = pin::read_all(&tools);
         *self.problems.lock() = problems;
-        let changes = self.catalogue.observe(&self.config, &versions).await?;
+        let changes = self.catalogue.record_tool_list(&self.config, &versions).await?;
         if changes.any {
             tracing::info!(server = %self.config.name, tools = versions.len(), "MCP tools changed");
             self.offer_changed.send_modify(|times| *times += 1);
@@ -246,7 +250,7 @@ impl Server {
     }
 
     /// Requests new lists in the background when they are announced, and not only before a call.
-    fn watch_list(&self, link: &Arc<Link>) {
+    fn watch_list(&self, link: &Arc<ServerConnection>) {
         let (Some(own), link) = (self.own.get().cloned(), Arc::downgrade(link)) else { return };
         let Some(strong) = link.upgrade() else { return };
         let mut announced = strong.conversation.tools_changed.subscribe();
@@ -282,7 +286,7 @@ impl Server {
         // The slot comes first: after a long wait for it, the current list must be used.
         let ready = async {
             let slot = self.slots.acquire().await.map_err(|_| ClientError::Cancelled)?;
-            Ok((slot, self.link().await?))
+            Ok((slot, self.connect().await?))
         };
         let ready = tokio::select! {
             ready = ready => ready,
@@ -313,13 +317,13 @@ impl Server {
         let digest = self.current_digest(tool);
         let never = CancellationToken::new();
         let (answer, _) = self.call(tool, &digest, arguments, &never).await;
-        answer.map(|answer| super::result::text_of(&answer))
+        answer.map(|answer| super::result::render_result(&answer))
     }
 
     /// Updates the state of the server from an answer.
     async fn update_from_answer(
         &self,
-        link: &Arc<Link>,
+        link: &Arc<ServerConnection>,
         answer: Result<CallToolResult, ClientError>,
     ) -> Result<CallToolResult, ClientError> {
         let server = self.config.name.to_string();
@@ -356,22 +360,22 @@ impl Server {
     /// Checks that a tool is enabled and unchanged since it was approved.
     fn check(&self, tool: &str, digest: &str) -> Result<(), ClientError> {
         let server = self.config.name.to_string();
-        let known = self.catalogue.tool(&self.config, tool);
+        let known = self.catalogue.find_tool(&self.config, tool);
         let known = known.filter(|known| known.state() != ToolState::Gone);
-        let Some(known) = known.filter(|_| self.config.wants(tool)) else {
+        let Some(known) = known.filter(|_| self.config.enables_tool(tool)) else {
             return Err(ClientError::UnknownTool { server, tool: tool.to_owned() });
         };
         let is_same = known.approved.as_ref().is_some_and(|approved| approved.digest == digest);
         if known.state() == ToolState::Approved && is_same {
             return Ok(());
         }
-        let what = format!("the tool {}", lango_text::visible(tool));
+        let what = format!("the tool {}", lango_text::make_visible(tool));
         Err(ClientError::Frozen { server, tool: tool.to_owned(), what })
     }
 
     /// Returns the current digest of a tool, which an approval is bound to.
     pub(crate) fn current_digest(&self, tool: &str) -> String {
-        let known = self.catalogue.tool(&self.config, tool);
+        let known = self.catalogue.find_tool(&self.config, tool);
         known.and_then(|known| known.current).map_or_else(|| "missing".to_owned(), |c| c.digest)
     }
 

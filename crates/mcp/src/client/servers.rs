@@ -74,16 +74,19 @@ impl Servers {
 
     /// Starts the servers that were never seen, in parallel, and lists their tools. Returns one
     /// line for each server that failed.
-    pub async fn meet(&self) -> Vec<String> {
-        let new = self.all.iter().filter(|s| s.objection().is_none() && s.known().is_none());
-        let meetings = new.map(|server| async move { server.link().await.err() });
+    pub async fn start_unseen(&self) -> Vec<String> {
+        let new = self
+            .all
+            .iter()
+            .filter(|s| s.reason_not_to_start().is_none() && s.find_stored().is_none());
+        let meetings = new.map(|server| async move { server.connect().await.err() });
         join_all(meetings).await.into_iter().flatten().map(|error| error.to_string()).collect()
     }
 
     /// Tells whether something is frozen that a person may have approved in another process.
     fn has_frozen(&self) -> bool {
         let is_frozen = |server: &Arc<Server>| {
-            let known = server.known().map(|known| known.tools).unwrap_or_default();
+            let known = server.find_stored().map(|known| known.tools).unwrap_or_default();
             self.catalogue.is_redefined(&server.config)
                 || known.values().any(|tool| tool.state() == ToolState::Frozen)
         };
@@ -92,7 +95,7 @@ impl Servers {
 
     /// Reloads the catalogue if something is frozen, because another process may have approved it.
     /// Returns true if something may have changed.
-    pub async fn look_again(&self) -> Result<bool, ClientError> {
+    pub async fn reload_if_frozen(&self) -> Result<bool, ClientError> {
         let has_frozen = self.has_frozen();
         if has_frozen {
             self.catalogue.load().await?;
@@ -101,23 +104,23 @@ impl Servers {
     }
 
     /// Returns the approved and enabled tools.
-    pub fn offer(&self) -> ToolOffer {
+    pub fn offer_tools(&self) -> ToolOffer {
         let mut offer = ToolOffer::default();
         let mut groups: Vec<(Arc<Server>, Vec<ToolVersion>)> = Vec::new();
         for server in self.all.iter().filter(|server| server.config.enabled) {
-            if let Some(objection) = server.objection() {
+            if let Some(objection) = server.reason_not_to_start() {
                 offer.problems.push(objection.to_string());
                 continue;
             }
             groups.push((Arc::clone(server), Self::approved_tools(server, &mut offer.problems)));
         }
-        let folded = self.folded(&groups);
+        let folded = self.choose_servers_to_fold(&groups);
         let mut names: BTreeMap<Arc<str>, String> = BTreeMap::new();
         for (server, versions) in groups {
             let tools: Vec<RegisteredTool> =
                 versions.iter().map(|version| McpTool::register(&server, version)).collect();
             let tools = if folded.contains(&server.config.name.to_string()) {
-                folded::fold(&server, &versions, tools)
+                folded::fold_tools(&server, &versions, tools)
             } else {
                 tools
             };
@@ -135,7 +138,7 @@ impl Servers {
                     offer.tools.push(tool);
                 }
             }
-            offer.problems.extend(pin::bounded(clashes));
+            offer.problems.extend(pin::bound_problems(clashes));
         }
         offer
     }
@@ -143,14 +146,14 @@ impl Servers {
     /// Returns the tools of a server that may be offered.
     fn approved_tools(server: &Arc<Server>, problems: &mut Vec<String>) -> Vec<ToolVersion> {
         let name = &server.config.name;
-        let Some(known) = server.known() else { return Vec::new() };
+        let Some(known) = server.find_stored() else { return Vec::new() };
         let wanted: Vec<_> =
-            known.tools.values().filter(|tool| server.config.wants(&tool.name)).collect();
+            known.tools.values().filter(|tool| server.config.enables_tool(&tool.name)).collect();
         let frozen = wanted.iter().filter(|tool| tool.state() == ToolState::Frozen);
         let frozen: Vec<String> =
-            frozen.map(|tool| lango_text::visible_short(&tool.name)).collect();
+            frozen.map(|tool| lango_text::make_visible_short(&tool.name)).collect();
         if !frozen.is_empty() {
-            let frozen = pin::bounded(frozen);
+            let frozen = pin::bound_problems(frozen);
             problems.push(format!(
                 "the MCP server {name} changed {}: frozen until a person approves it: \
                  lango mcp approve {name}",
@@ -164,7 +167,7 @@ impl Servers {
     }
 
     /// Returns the servers whose tools take too much of a prompt, the largest of each agent first.
-    fn folded(&self, groups: &[(Arc<Server>, Vec<ToolVersion>)]) -> Vec<String> {
+    fn choose_servers_to_fold(&self, groups: &[(Arc<Server>, Vec<ToolVersion>)]) -> Vec<String> {
         let size = |versions: &[ToolVersion]| -> usize {
             versions.iter().map(|v| v.description.len().min(2000) + v.schema.len()).sum()
         };

@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
 use lango_protocol::CallReport;
-use lango_text::{code_span, visible, visible_lines};
+use lango_text::{code_span, make_lines_visible, make_visible};
 use lango_tool::{
-    AnyTool, BoundResource, ErasedCall, PreparedCall, Proposal, RegisteredTool, Step, ToolContext,
-    ToolDeclaration, ToolError, ToolFuture, ToolOutput,
+    AnyTool, BoundResource, ErasedCall, PreparedCall, Proposal, ProposedStep, RegisteredTool,
+    ToolContext, ToolDeclaration, ToolError, ToolFuture, ToolOutput,
 };
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -34,8 +34,8 @@ impl McpTool {
         let config = &server.config;
         let declaration = ToolDeclaration {
             name: naming::tool_name(&config.name, &version.name).into(),
-            description: description(server, version).into(),
-            parameters: parameters(&version.schema),
+            description: describe_tool(server, version).into(),
+            parameters: normalise_schema(&version.schema),
             level: config.safety,
         };
         let read_only = config.read_only_tools.contains(&version.name);
@@ -46,24 +46,24 @@ impl McpTool {
         };
         RegisteredTool::dynamic(declaration, read_only, Arc::new(tool))
             .with_owner(config.agent.clone())
-            .with_capability(capability(server))
+            .with_capability(describe_capability(server))
     }
 }
 
 /// Describes a server for the orchestrator, by the name that the user gave it.
-pub(crate) fn capability(server: &Server) -> String {
+pub(crate) fn describe_capability(server: &Server) -> String {
     format!("the tools of {} (MCP)", server.config.name)
 }
 
 /// Returns the description of a tool for a model, with the name of the server.
-pub(crate) fn description(server: &Server, version: &ToolVersion) -> String {
+pub(crate) fn describe_tool(server: &Server, version: &ToolVersion) -> String {
     let words: String =
-        result::clean(&version.description).chars().take(MAX_DESCRIPTION_CHARACTERS).collect();
+        result::clean_text(&version.description).chars().take(MAX_DESCRIPTION_CHARACTERS).collect();
     format!("[MCP server {}] {words}", server.config.name)
 }
 
 /// Returns the schema in the form that every provider accepts: an object schema without `$schema`.
-pub(crate) fn parameters(schema: &str) -> Arc<RawValue> {
+pub(crate) fn normalise_schema(schema: &str) -> Arc<RawValue> {
     // A call is refused with the same error, so that nothing is sent that was not checked.
     let schema: serde_json::Result<Map<String, Value>> = serde_json::from_str(schema);
     let mut schema = schema.unwrap_or_else(|error| {
@@ -80,23 +80,25 @@ pub(crate) fn parameters(schema: &str) -> Arc<RawValue> {
 
 impl AnyTool for McpTool {
     fn prepare(self: Arc<Self>, arguments: &str) -> Result<PreparedCall, ToolError> {
-        let validator = self.validator.get_or_init(|| check::validator(&self.version.schema));
+        let validator =
+            self.validator.get_or_init(|| check::compile_validator(&self.version.schema));
         let validator = validator.as_ref().map_err(|why| {
             ToolError::Failed(format!(
                 "what the server says about its arguments cannot be read: {why}"
             ))
         })?;
-        let arguments = check::arguments(validator, arguments).map_err(ToolError::Arguments)?;
-        Ok(PreparedCall::new(Call { tool: self, arguments }))
+        let arguments =
+            check::check_arguments(validator, arguments).map_err(ToolError::Arguments)?;
+        Ok(PreparedCall::new(McpCall { tool: self, arguments }))
     }
 }
 
-struct Call {
+struct McpCall {
     tool: Arc<McpTool>,
     arguments: Map<String, Value>,
 }
 
-impl Call {
+impl McpCall {
     fn words(&self) -> Vec<String> {
         let config = &self.tool.server.config;
         let mut words = vec![config.name.to_string(), self.tool.version.name.clone()];
@@ -109,7 +111,7 @@ impl Call {
 
     fn summary(&self) -> String {
         let config = &self.tool.server.config;
-        let tool = visible(&self.tool.version.name);
+        let tool = make_visible(&self.tool.version.name);
         let mut summary =
             format!("Call {tool} of the MCP server {} ({})", config.name, config.location());
         if self.arguments.is_empty() {
@@ -120,8 +122,8 @@ impl Call {
                 Value::String(text) => text.clone(),
                 value => value.to_string(),
             };
-            let shown = visible_lines(&text, "  | ");
-            summary.push_str(&format!("\n{}:\n{shown}", visible(name)));
+            let shown = make_lines_visible(&text, "  | ");
+            summary.push_str(&format!("\n{}:\n{shown}", make_visible(name)));
         }
         summary
     }
@@ -129,7 +131,7 @@ impl Call {
     /// Names the tool in a sentence.
     fn subject(&self) -> String {
         let server = &self.tool.server.config.name;
-        format!("{} of the MCP server {server}", code_span(&visible(&self.tool.version.name)))
+        format!("{} of the MCP server {server}", code_span(&make_visible(&self.tool.version.name)))
     }
 
     async fn act(self, context: ToolContext) -> Result<ToolOutput, ToolError> {
@@ -142,7 +144,7 @@ impl Call {
         let notes: String = remarks.iter().map(|remark| format!("\n[{remark}]")).collect();
         match answer {
             Ok(answered) => {
-                let text = result::text_of(&answered) + &notes;
+                let text = result::render_result(&answered) + &notes;
                 if answered.is_error == Some(true) {
                     return Err(ToolError::Failed(text));
                 }
@@ -159,18 +161,18 @@ impl Call {
     }
 }
 
-impl ErasedCall for Call {
+impl ErasedCall for McpCall {
     fn describe(&self) -> Option<String> {
         Some(format!("Calling {}", self.subject()))
     }
 
     fn propose(&self) -> Option<Proposal> {
         let version = &self.tool.version;
-        let what = format!("what the server says about {}", visible(&version.name));
+        let what = format!("what the server says about {}", make_visible(&version.name));
         let digest = self.tool.server.current_digest(&version.name);
         Some(Proposal {
             summary: self.summary(),
-            steps: vec![Step { words: self.words(), exact_only: None }],
+            steps: vec![ProposedStep { words: self.words(), exact_only: None }],
             bound: vec![BoundResource { what, digest }],
             ..Proposal::default()
         })

@@ -1,6 +1,6 @@
-//! Implements the tool `ask`, which sends a message to the team and returns its answer.
+//! Implements the tool `answer_ask`, which sends a message to the team and returns its answer.
 
-use lango_protocol::{Caller, EventBody, Origin, Outcome, OutcomeStatus, Sender, SessionId};
+use lango_protocol::{Caller, EventBody, MessageOrigin, Outcome, OutcomeStatus, Sender, SessionId};
 use lango_runtime::{OWNER, Runtime, TurnHandle, TurnRequest, outcome_for_clients, owns_session};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, Tool, ToolAnnotations};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::progress::Progress;
-use super::team_server::{StopSignals, arguments, internal, schema_of};
+use super::team_server::{StopSignals, internal_error, parse_arguments, schema_of};
 
 pub(super) const ASK: &str = "ask";
 
@@ -28,7 +28,8 @@ struct AskArguments {
 
 /// The result of the request.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-struct Reply {
+#[schemars(rename = "Reply")]
+struct AskReply {
     /// The answer of the team.
     answer: String,
     /// The conversation, to go on with.
@@ -41,25 +42,25 @@ struct Reply {
     outcome: &'static str,
 }
 
-pub(super) fn tool() -> Result<Tool, ErrorData> {
+pub(super) fn declare_ask_tool() -> Result<Tool, ErrorData> {
     let description = "Asks a team of agents that work on the machine of their owner, with tools of \
                        their own: files, commands, web pages, documents, memory. They plan, act and \
                        answer in words. What needs the owner's approval waits for it.";
     let mut tool = Tool::new(ASK, description, schema_of::<AskArguments>()?);
     tool.title = Some("Ask the team".to_owned());
-    tool.output_schema = Some(schema_of::<Reply>()?);
+    tool.output_schema = Some(schema_of::<AskReply>()?);
     tool.annotations = Some(ToolAnnotations::new().read_only(false).open_world(true));
     Ok(tool)
 }
 
-pub(super) async fn ask(
+pub(super) async fn answer_ask(
     runtime: &Runtime,
     caller: &Caller,
     given: Value,
     context: &RequestContext<RoleServer>,
     signals: &StopSignals,
 ) -> Result<CallToolResult, ErrorData> {
-    let AskArguments { message, session } = arguments(given)?;
+    let AskArguments { message, session } = parse_arguments(given)?;
     if message.trim().is_empty() || message.len() > MAX_MESSAGE_BYTES {
         let words = "the message must not be empty, and not longer than 1 MiB";
         return Err(ErrorData::invalid_params(words, None));
@@ -72,28 +73,30 @@ pub(super) async fn ask(
                 Some(session)
                     if owns_session(runtime.journal(), caller, &session)
                         .await
-                        .map_err(internal)? =>
+                        .map_err(internal_error)? =>
                 {
                     session
                 }
-                _ => return Ok(no_session()),
+                _ => return Ok(no_session_result()),
             }
         }
     };
-    let request =
-        TurnRequest { sender: sender(caller), ..TurnRequest::new(session, message, Origin::Mcp) };
-    let ended = follow(runtime.start_turn(request), caller, context, signals).await?;
+    let request = TurnRequest {
+        sender: sender_of_caller(caller),
+        ..TurnRequest::new(session, message, MessageOrigin::Mcp)
+    };
+    let ended = follow_turn(runtime.start_turn(request), caller, context, signals).await?;
     Ok(ended.result(caller))
 }
 
 /// Returns the same error for a session that does not exist and for one of another caller.
-fn no_session() -> CallToolResult {
+fn no_session_result() -> CallToolResult {
     let words = "there is no such session. Leave it out to start a new one";
     CallToolResult::error(vec![ContentBlock::text(words)])
 }
 
 /// Returns the sender of a message. The owner's messages are the user's and have none.
-pub(super) fn sender(caller: &Caller) -> Option<Sender> {
+pub(super) fn sender_of_caller(caller: &Caller) -> Option<Sender> {
     (caller.as_str() != OWNER).then(|| Sender {
         caller: caller.clone(),
         message: None,
@@ -119,7 +122,7 @@ pub(super) struct LastCall {
 
 /// Follows a turn to its end. A request that is cancelled, or whose session is closed, stops the
 /// turn.
-pub(super) async fn follow(
+pub(super) async fn follow_turn(
     mut handle: TurnHandle,
     caller: &Caller,
     context: &RequestContext<RoleServer>,
@@ -135,7 +138,7 @@ pub(super) async fn follow(
             biased;
             () = signals.closing.cancelled() => {
                 stopped.disarm();
-                return Err(internal("the server is shutting down"));
+                return Err(internal_error("the server is shutting down"));
             }
             () = context.ct.cancelled(), if !cancelled => {
                 cancelled = true;
@@ -162,7 +165,7 @@ pub(super) async fn follow(
             _ => {}
         }
     }
-    let outcome = handle.outcome().await.map_err(internal)?;
+    let outcome = handle.wait_for_outcome().await.map_err(internal_error)?;
     stopped.disarm();
     Ok(FinishedTurn { session, agent, answer, outcome, last_call })
 }
@@ -194,7 +197,7 @@ impl FinishedTurn {
             OutcomeStatus::Cancelled => "cancelled",
         };
         let content = vec![ContentBlock::text(self.answer.clone())];
-        let reply = Reply {
+        let reply = AskReply {
             answer: self.answer,
             session: self.session.to_string(),
             agent: self.agent,

@@ -1,6 +1,6 @@
 //! Lets clients call tools of single agents: each call is a turn of its own.
 
-use lango_protocol::{CallStatus, Caller, DirectCall, Origin, SessionId};
+use lango_protocol::{CallStatus, Caller, DirectCall, MessageOrigin, SessionId};
 use lango_runtime::{Runtime, TurnRequest};
 use lango_store::Journal;
 use parking_lot::Mutex;
@@ -10,8 +10,8 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 
 use super::OfferedTool;
-use super::ask::{FinishedTurn, LastCall, follow, sender};
-use super::team_server::{StopSignals, internal};
+use super::ask::{FinishedTurn, LastCall, follow_turn, sender_of_caller};
+use super::team_server::{StopSignals, internal_error};
 
 /// Limits the output that is returned.
 const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
@@ -22,12 +22,12 @@ const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
 pub(super) struct FreeSessions(Mutex<Vec<SessionId>>);
 
 impl FreeSessions {
-    fn take(&self) -> SessionId {
+    fn take_session(&self) -> SessionId {
         let mut free = self.0.lock();
         free.pop().unwrap_or_else(SessionId::generate)
     }
 
-    fn give_back(&self, session: SessionId) {
+    fn return_session(&self, session: SessionId) {
         self.0.lock().push(session);
     }
 }
@@ -35,9 +35,10 @@ impl FreeSessions {
 /// Returns a tool as clients see it. The read-only hint comes from the registry.
 pub(super) fn describe_tool(offered: &OfferedTool) -> Result<Tool, ErrorData> {
     let declaration = &offered.tool.declaration;
-    let schema: Value = serde_json::from_str(declaration.parameters.get()).map_err(internal)?;
+    let schema: Value =
+        serde_json::from_str(declaration.parameters.get()).map_err(internal_error)?;
     let Value::Object(schema) = schema else {
-        return Err(internal("the schema of a tool is not an object"));
+        return Err(internal_error("the schema of a tool is not an object"));
     };
     let name = declaration.name.to_string();
     let mut tool = Tool::new(name, declaration.description.to_string(), schema);
@@ -68,20 +69,20 @@ impl DirectCaller<'_> {
             arguments: given.to_string(),
         };
         let request = TurnRequest {
-            sender: sender(self.caller),
-            ..TurnRequest::new(self.free.take(), call, Origin::Mcp)
+            sender: sender_of_caller(self.caller),
+            ..TurnRequest::new(self.free.take_session(), call, MessageOrigin::Mcp)
         };
         let turn = self.runtime.start_turn(request);
-        let ended = follow(turn, self.caller, context, self.signals).await?;
+        let ended = follow_turn(turn, self.caller, context, self.signals).await?;
         let session = ended.session().clone();
-        let result = result(self.runtime.journal(), &ended, self.caller).await;
-        self.free.give_back(session);
+        let result = build_result(self.runtime.journal(), &ended, self.caller).await;
+        self.free.return_session(session);
         result
     }
 }
 
 /// Returns the result of a call, with the full output if it was too long to show to an agent.
-async fn result(
+async fn build_result(
     journal: &Journal,
     ended: &FinishedTurn,
     caller: &Caller,
@@ -90,17 +91,19 @@ async fn result(
         return Ok(CallToolResult::error(vec![ContentBlock::text(ended.words(caller))]));
     };
     let whole = match full_output {
-        Some(reference) => journal.output(ended.session(), reference).await.map_err(internal)?,
+        Some(reference) => {
+            journal.read_output(ended.session(), reference).await.map_err(internal_error)?
+        }
         None => None,
     };
-    let content = vec![ContentBlock::text(bounded(whole.unwrap_or_else(|| output.clone())))];
+    let content = vec![ContentBlock::text(bound_text(whole.unwrap_or_else(|| output.clone())))];
     Ok(match status {
         CallStatus::Ok => CallToolResult::success(content),
         _ => CallToolResult::error(content),
     })
 }
 
-fn bounded(mut text: String) -> String {
+fn bound_text(mut text: String) -> String {
     if text.len() > MAX_OUTPUT_BYTES {
         let end = (0..=MAX_OUTPUT_BYTES).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         text.truncate(end);

@@ -77,7 +77,7 @@ pub fn endpoint_for<H: ServerHandler>(
 ) -> Router {
     let state =
         Arc::new(HttpState { serves: Arc::new(serves), closing, services: Mutex::default() });
-    Router::new().route("/mcp", any(handle::<H>)).with_state(state)
+    Router::new().route("/mcp", any(handle_request::<H>)).with_state(state)
 }
 
 struct HttpState<H> {
@@ -147,7 +147,7 @@ impl<H> CallerService<H> {
     }
 }
 
-async fn handle<H: ServerHandler>(
+async fn handle_request<H: ServerHandler>(
     State(state): State<Arc<HttpState<H>>>,
     caller: Option<Extension<Caller>>,
     request: Request,

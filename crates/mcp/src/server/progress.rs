@@ -24,7 +24,7 @@ impl Progress {
     /// Sends a notification for an event that is of interest to a client.
     pub(super) async fn notify(&mut self, event: &Event) {
         let Some(token) = &self.token else { return };
-        let Some(words) = words(event, self.is_owner) else { return };
+        let Some(words) = describe_event(event, self.is_owner) else { return };
         self.count += 1;
         let progress = ProgressNotificationParam::new(token.clone(), f64::from(self.count))
             .with_message(words);
@@ -37,7 +37,7 @@ impl Progress {
 
 /// Describes an event. Only the owner sees what a call did, because that may reveal data of this
 /// machine.
-fn words(event: &Event, is_owner: bool) -> Option<String> {
+fn describe_event(event: &Event, is_owner: bool) -> Option<String> {
     let agent = event.author.as_deref().unwrap_or("the team");
     match &event.body {
         EventBody::Transfer { to, .. } => Some(format!("{to} takes over")),

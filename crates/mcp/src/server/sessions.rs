@@ -8,7 +8,7 @@ use rmcp::model::{
     ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 
-use super::team_server::internal;
+use super::team_server::internal_error;
 
 /// Replaces a description that only the owner may see.
 const NO_ANSWER: &str = "The team could not finish.";
@@ -18,7 +18,7 @@ const MAX_LISTED_SESSIONS: u32 = 100;
 /// Limits the turns that are read of one session, from its end.
 const MAX_TURN_COUNT: u32 = 200;
 
-pub(super) fn template() -> ResourceTemplate {
+pub(super) fn session_template() -> ResourceTemplate {
     ResourceTemplate::new(format!("{URI_PREFIX}{{session}}"), "session")
         .with_title("A conversation")
         .with_description("What was said in a conversation of yours, as text")
@@ -26,13 +26,13 @@ pub(super) fn template() -> ResourceTemplate {
 }
 
 /// Returns the newest conversations of a caller.
-pub(super) async fn list(
+pub(super) async fn list_sessions(
     journal: &Journal,
     caller: &Caller,
 ) -> Result<ListResourcesResult, ErrorData> {
     let mut resources = Vec::new();
-    for session in journal.sessions(MAX_LISTED_SESSIONS).await.map_err(internal)? {
-        if owns_session(journal, caller, &session.id).await.map_err(internal)? {
+    for session in journal.list_sessions(MAX_LISTED_SESSIONS).await.map_err(internal_error)? {
+        if owns_session(journal, caller, &session.id).await.map_err(internal_error)? {
             let resource =
                 Resource::new(format!("{URI_PREFIX}{}", session.id), session.id.to_string())
                     .with_title(session.title)
@@ -45,7 +45,7 @@ pub(super) async fn list(
 }
 
 /// Returns one conversation as text.
-pub(super) async fn read(
+pub(super) async fn read_session(
     journal: &Journal,
     caller: &Caller,
     uri: &str,
@@ -53,11 +53,13 @@ pub(super) async fn read(
     let unknown = || ErrorData::resource_not_found("there is no such session", None);
     let name = uri.strip_prefix(URI_PREFIX).ok_or_else(unknown)?;
     let session: SessionId = name.parse().map_err(|_| unknown())?;
-    if !owns_session(journal, caller, &session).await.map_err(internal)? {
+    if !owns_session(journal, caller, &session).await.map_err(internal_error)? {
         return Err(unknown());
     }
     let mut text = String::new();
-    for event in journal.conversation(&session, MAX_TURN_COUNT).await.map_err(internal)? {
+    for event in
+        journal.read_conversation(&session, MAX_TURN_COUNT).await.map_err(internal_error)?
+    {
         let (EventBody::UserMessage { text: message, .. }
         | EventBody::Message { text: message, answer: true }) = &event.body
         else {

@@ -56,19 +56,21 @@ impl TeamServer {
         Self { signals, ..self }
     }
 
-    fn team(&self) -> Result<Runtime, ErrorData> {
+    fn find_runtime(&self) -> Result<Runtime, ErrorData> {
         let gone = || ErrorData::invalid_request("this caller reaches no agent", None);
         self.teams.team(&self.caller).ok_or_else(gone)
     }
 
-    fn offered(&self, name: &str) -> Option<OfferedTool> {
+    fn find_offered_tool(&self, name: &str) -> Option<OfferedTool> {
         let offered = self.offers.tools(&self.caller);
         offered.into_iter().find(|offered| offered.tool.name() == name)
     }
 
     fn tools(&self) -> Result<Vec<Tool>, ErrorData> {
         let own = self.offers.tools(&self.caller);
-        std::iter::once(ask::tool()).chain(own.iter().map(direct::describe_tool)).collect()
+        std::iter::once(ask::declare_ask_tool())
+            .chain(own.iter().map(direct::describe_tool))
+            .collect()
     }
 }
 
@@ -84,7 +86,7 @@ impl ServerHandler for TeamServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.team()?;
+        self.find_runtime()?;
         Ok(ListToolsResult { tools: self.tools()?, ..ListToolsResult::default() })
     }
 
@@ -93,11 +95,11 @@ impl ServerHandler for TeamServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let team = self.team()?;
+        let team = self.find_runtime()?;
         let given = Value::Object(request.arguments.unwrap_or_default());
         let result = if request.name == ask::ASK {
-            ask::ask(&team, &self.caller, given, &context, &self.signals).await?
-        } else if let Some(offered) = self.offered(&request.name) {
+            ask::answer_ask(&team, &self.caller, given, &context, &self.signals).await?
+        } else if let Some(offered) = self.find_offered_tool(&request.name) {
             let direct = direct::DirectCaller {
                 runtime: &team,
                 caller: &self.caller,
@@ -117,7 +119,7 @@ impl ServerHandler for TeamServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        sessions::list(self.team()?.journal(), &self.caller).await
+        sessions::list_sessions(self.find_runtime()?.journal(), &self.caller).await
     }
 
     async fn list_resource_templates(
@@ -125,7 +127,7 @@ impl ServerHandler for TeamServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let resource_templates = vec![sessions::template()];
+        let resource_templates = vec![sessions::session_template()];
         Ok(ListResourceTemplatesResult {
             resource_templates,
             ..ListResourceTemplatesResult::default()
@@ -137,7 +139,9 @@ impl ServerHandler for TeamServer {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = sessions::read(self.team()?.journal(), &self.caller, &request.uri).await?;
+        let read =
+            sessions::read_session(self.find_runtime()?.journal(), &self.caller, &request.uri)
+                .await?;
         Ok(read.into())
     }
 }
@@ -146,20 +150,20 @@ impl ServerHandler for TeamServer {
 pub(super) fn schema_of<T: JsonSchema>() -> Result<Arc<JsonObject>, ErrorData> {
     let settings = schemars::generate::SchemaSettings::draft2020_12();
     let schema = settings.into_generator().into_root_schema_for::<T>();
-    match serde_json::to_value(schema).map_err(internal)? {
+    match serde_json::to_value(schema).map_err(internal_error)? {
         Value::Object(schema) => Ok(Arc::new(schema)),
-        _ => Err(internal("a schema is not an object")),
+        _ => Err(internal_error("a schema is not an object")),
     }
 }
 
 /// Parses arguments into a type.
-pub(super) fn arguments<T: DeserializeOwned>(given: Value) -> Result<T, ErrorData> {
+pub(super) fn parse_arguments<T: DeserializeOwned>(given: Value) -> Result<T, ErrorData> {
     serde_json::from_value(given)
         .map_err(|error| ErrorData::invalid_params(error.to_string(), None))
 }
 
 /// Returns an internal error. Its details are hidden, because they may name paths of this machine.
-pub(super) fn internal(_: impl Display) -> ErrorData {
+pub(super) fn internal_error(_: impl Display) -> ErrorData {
     ErrorData::internal_error(
         "something went wrong here; the owner's `lango doctor` may tell what",
         None,

@@ -9,11 +9,11 @@ use serde_json::value::RawValue;
 
 use super::Thought;
 use crate::http::{Assembly, Decoder, Ending};
-use crate::{Fault, ModelError};
+use crate::{ModelError, ModelFault};
 
 /// Reads one reply.
 #[derive(Default)]
-pub(super) struct Events {
+pub(super) struct AnthropicDecoder {
     blocks: Vec<Block>,
     /// The position of the latest block of each number.
     positions: HashMap<u64, usize>,
@@ -32,7 +32,7 @@ enum Block {
     Other,
 }
 
-impl Decoder for Events {
+impl Decoder for AnthropicDecoder {
     fn document(&mut self, document: &[u8], reply: &mut Assembly) -> Result<(), ModelError> {
         let event: Event = crate::http::parse(document)?;
         if event.error.is_some() || event.r#type == "error" {
@@ -56,7 +56,7 @@ impl Decoder for Events {
                 self.usage(event.usage, reply);
                 self.finish(event.delta.and_then(|delta| delta.stop_reason), reply);
             }
-            "message_stop" => reply.close(),
+            "message_stop" => reply.record_end_mark(),
             // The whole of it, from a server that ignores `stream`.
             "message" => {
                 for (index, block) in (0..).zip(event.content.unwrap_or_default()) {
@@ -71,11 +71,11 @@ impl Decoder for Events {
     }
 }
 
-impl Events {
+impl AnthropicDecoder {
     fn begin(&mut self, index: Option<u64>, block: WireBlock, reply: &mut Assembly) {
         let block = match block.r#type.as_str() {
             "text" => {
-                reply.text(block.text.unwrap_or_default());
+                reply.add_text(block.text.unwrap_or_default());
                 Block::Text
             }
             "tool_use" => {
@@ -86,7 +86,7 @@ impl Events {
             }
             "thinking" => {
                 let thinking = block.thinking.unwrap_or_default();
-                reply.reasoning(thinking.clone());
+                reply.add_reasoning(thinking.clone());
                 let signature = block.signature.filter(|signature| !signature.is_empty());
                 Block::Thought(Thought::Thinking { thinking, signature })
             }
@@ -115,7 +115,7 @@ impl Events {
             None => self.blocks.last_mut(),
         };
         match (delta.r#type.as_deref().unwrap_or_default(), block) {
-            ("text_delta", _) => reply.text(delta.text.unwrap_or_default()),
+            ("text_delta", _) => reply.add_text(delta.text.unwrap_or_default()),
             ("input_json_delta", Some(Block::Call { number, input })) => {
                 let piece = delta.partial_json.unwrap_or_default();
                 if !piece.is_empty() {
@@ -127,14 +127,14 @@ impl Events {
             // Left out, it would leave a call with half of its arguments.
             ("input_json_delta", _) => {
                 let reason = "arguments of a call that never began";
-                return Err(ModelError::new(Fault::Malformed, reason));
+                return Err(ModelError::new(ModelFault::Malformed, reason));
             }
             ("thinking_delta", block) => {
                 let piece = delta.thinking.unwrap_or_default();
                 if let Some(Block::Thought(Thought::Thinking { thinking, .. })) = block {
                     thinking.push_str(&piece);
                 }
-                reply.reasoning(piece);
+                reply.add_reasoning(piece);
             }
             ("signature_delta", Some(Block::Thought(Thought::Thinking { signature, .. }))) => {
                 let piece = delta.signature.unwrap_or_default();
@@ -162,7 +162,7 @@ impl Events {
             // Texts always serialise.
             reply.set_provider_state(serde_json::to_string(&thoughts).unwrap_or_default());
         }
-        reply.finish(match reason.as_str() {
+        reply.record_ending(match reason.as_str() {
             "max_tokens" | "model_context_window_exceeded" => Ending::OutputLimit,
             "refusal" => Ending::Refused,
             _ => Ending::Complete,

@@ -50,7 +50,7 @@ impl Dialect for Anthropic {
     }
 
     fn body(&self, endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
-        wire::body(endpoint, request)
+        wire::serialize_body(endpoint, request)
     }
 
     fn framing(&self) -> Framing {
@@ -58,7 +58,7 @@ impl Dialect for Anthropic {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<chunk::Events>::default()
+        Box::<chunk::AnthropicDecoder>::default()
     }
 
     fn model_list(&self) -> ModelList {

@@ -115,11 +115,14 @@ struct WireTool<'a> {
 }
 
 /// Serialises the request.
-pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
+pub(super) fn serialize_body(
+    endpoint: &Endpoint,
+    request: &ModelRequest,
+) -> serde_json::Result<Vec<u8>> {
     let mut system: Vec<_> = Block::text((&*request.instruction).into()).into_iter().collect();
     system.last_mut().into_iter().for_each(Block::mark);
     let nothing: Box<RawValue> = RawValue::from_string(r#"{"type":"object"}"#.to_owned())?;
-    let mut tools = tools(request);
+    let mut tools = convert_tools(request);
     let closed = tools.is_empty() && has_calls(request);
     if closed {
         // A conversation with calls in it is refused unless there is some tool to call.
@@ -132,7 +135,7 @@ pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::R
     }
     serde_json::to_vec(&Body {
         model: &endpoint.id.model,
-        max_tokens: max_tokens(endpoint, request),
+        max_tokens: choose_max_tokens(endpoint, request),
         system,
         messages: Messages::of(endpoint, request)?.marked(),
         tools,
@@ -148,12 +151,12 @@ fn has_calls(request: &ModelRequest) -> bool {
     request.messages.iter().any(is_call)
 }
 
-fn max_tokens(endpoint: &Endpoint, request: &ModelRequest) -> u64 {
+fn choose_max_tokens(endpoint: &Endpoint, request: &ModelRequest) -> u64 {
     let known = endpoint.facts.max_output.map(|limit| limit.min(MAX_OUTPUT_TOKENS));
     request.options.max_output_tokens.map(u64::from).or(known).unwrap_or(DEFAULT_MAX_TOKENS)
 }
 
-fn tools(request: &ModelRequest) -> Vec<WireTool<'_>> {
+fn convert_tools(request: &ModelRequest) -> Vec<WireTool<'_>> {
     let mut tools: Vec<_> = request
         .tools
         .iter()
@@ -207,7 +210,11 @@ impl<'a> Messages<'a> {
                 Message::User(message) => {
                     messages.push(
                         Role::User,
-                        user(request.user_text(position, message), &message.images, sees),
+                        build_user_blocks(
+                            request.user_text(position, message),
+                            &message.images,
+                            sees,
+                        ),
                     );
                 }
                 Message::Assistant { author, text } => {
@@ -215,7 +222,11 @@ impl<'a> Messages<'a> {
                     messages.push(Role::Assistant, Block::text(text));
                 }
                 Message::Exchange { text, calls, provider_state } => {
-                    messages.exchange(text, calls, thoughts(endpoint, provider_state.as_ref()))?;
+                    messages.exchange(
+                        text,
+                        calls,
+                        read_thoughts(endpoint, provider_state.as_ref()),
+                    )?;
                 }
             }
         }
@@ -248,14 +259,14 @@ impl<'a> Messages<'a> {
         calls: &'a [AnsweredCall],
         thoughts: Vec<Thought>,
     ) -> serde_json::Result<()> {
-        let uses = calls.iter().map(tool_use).collect::<serde_json::Result<Vec<_>>>()?;
+        let uses = calls.iter().map(build_tool_use).collect::<serde_json::Result<Vec<_>>>()?;
         self.push(Role::Assistant, Block::text(text.trim_end().into()).into_iter().chain(uses));
         if let Some(message) =
             self.list.last_mut().filter(|message| message.role == Role::Assistant)
         {
             message.content.splice(0..0, thoughts.into_iter().map(Block::Thought));
         }
-        self.push(Role::User, calls.iter().map(tool_result));
+        self.push(Role::User, calls.iter().map(build_tool_result));
         Ok(())
     }
 
@@ -273,14 +284,14 @@ impl<'a> Messages<'a> {
     }
 }
 
-fn thoughts(endpoint: &Endpoint, provider_state: Option<&ProviderState>) -> Vec<Thought> {
+fn read_thoughts(endpoint: &Endpoint, provider_state: Option<&ProviderState>) -> Vec<Thought> {
     let data = provider_state.and_then(|kept| kept.for_model(&endpoint.id));
     // Data of another format is left out: it is older than this program, or damaged.
     data.and_then(|data| serde_json::from_str(data).ok()).unwrap_or_default()
 }
 
 /// Puts the images first: the models read them best that way.
-fn user<'a>(text: Cow<'a, str>, images: &'a [Image], sees: bool) -> Vec<Block<'a>> {
+fn build_user_blocks<'a>(text: Cow<'a, str>, images: &'a [Image], sees: bool) -> Vec<Block<'a>> {
     let images = images.iter().map(|image| {
         Block::new(if sees && IMAGE_MEDIA_TYPES.contains(&image.media_type.as_str()) {
             let (media_type, data) = (image.media_type.as_str(), image.base64());
@@ -292,12 +303,12 @@ fn user<'a>(text: Cow<'a, str>, images: &'a [Image], sees: bool) -> Vec<Block<'a
     images.chain(Block::text(text)).collect()
 }
 
-fn tool_use(call: &AnsweredCall) -> serde_json::Result<Block<'_>> {
+fn build_tool_use(call: &AnsweredCall) -> serde_json::Result<Block<'_>> {
     let input = serde_json::from_str(call.valid_arguments())?;
     Ok(Block::new(Content::ToolUse { id: call.id.as_str(), name: call.valid_name(), input }))
 }
 
-fn tool_result(call: &AnsweredCall) -> Block<'_> {
+fn build_tool_result(call: &AnsweredCall) -> Block<'_> {
     let content = Some(call.result.as_str()).filter(|result| !result.trim().is_empty());
     Block::new(Content::ToolResult { tool_use_id: call.id.as_str(), content })
 }

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::http::{Wire, sample};
-use crate::{ModelId, Options, UserMessage};
+use crate::{ModelId, ReplyOptions, UserMessage};
 
 const THOUGHTS: &str = r#"[{"type":"thinking","thinking":"hm","signature":"s1"},
     {"type":"redacted_thinking","data":"d"}]"#;
@@ -12,7 +12,7 @@ fn endpoint() -> Endpoint {
 }
 
 fn sent(request: &ModelRequest) -> Value {
-    sample::value(&body(&endpoint(), request).unwrap())
+    sample::value(&serialize_body(&endpoint(), request).unwrap())
 }
 
 /// Returns the messages without the markers.
@@ -71,7 +71,7 @@ fn a_turn_is_what_the_api_takes() {
 #[test]
 fn four_blocks_are_marked_and_no_thought_is() {
     let [_, request] = sample::two_calls_of_a_turn("claude", THOUGHTS);
-    let bytes = body(&endpoint(), &request).unwrap();
+    let bytes = serialize_body(&endpoint(), &request).unwrap();
     assert_eq!(String::from_utf8_lossy(&bytes).matches("cache_control").count(), 4);
     let value = sample::value(&bytes);
     let ephemeral = json!({"type":"ephemeral"});
@@ -90,8 +90,9 @@ fn four_blocks_are_marked_and_no_thought_is() {
 fn what_comes_before_the_newest_user_message_stays_the_same_apart_from_markers() {
     let requests = sample::two_calls_of_a_turn("claude", THOUGHTS);
     let marker = r#","cache_control":{"type":"ephemeral"}"#;
-    let [first, second] = requests
-        .map(|request| sample::before_newest_user(&body(&endpoint(), &request).unwrap(), marker));
+    let [first, second] = requests.map(|request| {
+        sample::before_newest_user(&serialize_body(&endpoint(), &request).unwrap(), marker)
+    });
     assert!(first.contains("[vault] done"));
     assert_eq!(first, second);
 }
@@ -161,7 +162,7 @@ fn images_are_shown_or_told() {
     assert!(shown[0]["content"][1]["text"].as_str().unwrap().contains("image/bmp"));
     let mut blind = endpoint();
     blind.facts.images = Some(false);
-    let told = sample::value(&body(&blind, &request).unwrap()).to_string();
+    let told = sample::value(&serialize_body(&blind, &request).unwrap()).to_string();
     assert!(told.contains("cannot see") && !told.contains("cGl4ZWxz"), "{told}");
 }
 
@@ -181,8 +182,8 @@ fn limits_are_the_users_then_the_models_then_the_usual() {
     let mut request = sample::request(vec![Message::user("u")]);
     let mut sent = |limit, known, temperature| {
         endpoint.facts.max_output = known;
-        request.options = Options { max_output_tokens: limit, temperature };
-        let value = sample::value(&body(&endpoint, &request).unwrap());
+        request.options = ReplyOptions { max_output_tokens: limit, temperature };
+        let value = sample::value(&serialize_body(&endpoint, &request).unwrap());
         (value["max_tokens"].as_u64().unwrap(), value["temperature"].as_f64())
     };
     assert_eq!(sent(Some(50_000), Some(10), Some(1.5)), (50_000, Some(1.0)));

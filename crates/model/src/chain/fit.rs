@@ -6,7 +6,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{AnsweredCall, Facts, Message, ModelRequest, Options, Shortening, estimate_tokens};
+use crate::{
+    AnsweredCall, Message, ModelFacts, ModelRequest, ReplyOptions, Shortening, estimate_tokens,
+};
 
 /// Limits what is left of a truncated result.
 const TRUNCATED_RESULT_BYTES: usize = 400;
@@ -33,18 +35,18 @@ impl FittedRequest {
 /// Tracks how a provider's token count compares to ours, learned from the usage it reports.
 /// Tokenisers differ; one reply is enough to know by how much.
 #[derive(Debug)]
-pub(super) struct Ratio {
+pub(super) struct TokenRatio {
     /// Thousandths.
     thousandths: AtomicU32,
 }
 
-impl Default for Ratio {
+impl Default for TokenRatio {
     fn default() -> Self {
         Self { thousandths: AtomicU32::new(1_000) }
     }
 }
 
-impl Ratio {
+impl TokenRatio {
     /// Updates the ratio: the provider counted `real` tokens where we counted `ours`.
     pub(super) fn learn(&self, real: u64, ours: u64) {
         // A provider that reports nonsense must not make requests vanish or overflow.
@@ -56,13 +58,13 @@ impl Ratio {
     }
 
     /// Converts the provider's tokens to ours.
-    fn ours(&self, real: u64) -> u64 {
+    fn to_our_tokens(&self, real: u64) -> u64 {
         real.saturating_mul(1_000) / u64::from(self.thousandths.load(Ordering::Relaxed).max(1))
     }
 }
 
 /// Returns the tokens that a request may have so that the reply still fits the window.
-pub(super) fn input_token_limit(facts: &Facts, options: &Options) -> Option<u64> {
+pub(super) fn input_token_limit(facts: &ModelFacts, options: &ReplyOptions) -> Option<u64> {
     let window = facts.window?;
     let wanted = options.max_output_tokens.map(u64::from).or(facts.max_output).unwrap_or(8_192);
     // An estimate is an estimate: three in a hundred are left free.
@@ -71,11 +73,12 @@ pub(super) fn input_token_limit(facts: &Facts, options: &Options) -> Option<u64>
 
 /// Estimates the tokens of a request.
 pub(super) fn count_tokens(request: &ModelRequest) -> u64 {
-    fixed_tokens(request) + request.messages.iter().map(message_tokens).sum::<u64>()
+    estimate_fixed_tokens(request)
+        + request.messages.iter().map(estimate_message_tokens).sum::<u64>()
 }
 
 /// Estimates the tokens of the part that cannot be shortened.
-fn fixed_tokens(request: &ModelRequest) -> u64 {
+fn estimate_fixed_tokens(request: &ModelRequest) -> u64 {
     let tool = |tool: &lango_tool::ToolDeclaration| {
         estimate_tokens(&tool.name)
             + estimate_tokens(&tool.description)
@@ -89,7 +92,7 @@ fn fixed_tokens(request: &ModelRequest) -> u64 {
         + context.sum::<u64>()
 }
 
-fn message_tokens(message: &Message) -> u64 {
+fn estimate_message_tokens(message: &Message) -> u64 {
     let call = |call: &AnsweredCall| {
         estimate_tokens(&call.arguments)
             + estimate_tokens(&call.result)
@@ -138,14 +141,18 @@ fn token_upper_bound(request: &ModelRequest) -> u64 {
 }
 
 /// Makes `request` fit into `limit` of the provider's tokens.
-pub(super) fn fit(request: &Arc<ModelRequest>, limit: u64, ratio: &Ratio) -> FittedRequest {
+pub(super) fn fit_request(
+    request: &Arc<ModelRequest>,
+    limit: u64,
+    ratio: &TokenRatio,
+) -> FittedRequest {
     // Twice the bytes leaves a margin for providers that count twice as much as we do.
     if token_upper_bound(request).saturating_mul(2) <= limit {
         return FittedRequest::unchanged(request);
     }
-    let limit = ratio.ours(limit);
-    let weights: Vec<u64> = request.messages.iter().map(message_tokens).collect();
-    let counted = fixed_tokens(request) + weights.iter().sum::<u64>();
+    let limit = ratio.to_our_tokens(limit);
+    let weights: Vec<u64> = request.messages.iter().map(estimate_message_tokens).collect();
+    let counted = estimate_fixed_tokens(request) + weights.iter().sum::<u64>();
     if counted <= limit {
         return FittedRequest { counted: Some(counted), ..FittedRequest::unchanged(request) };
     }

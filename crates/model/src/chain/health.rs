@@ -16,15 +16,15 @@ const BREAKER: BreakerPolicy = BreakerPolicy {
 /// Tracks the health of one provider. After a few failures in a row the provider is not asked for a
 /// while; then one request may try, and its outcome decides for all.
 #[derive(Debug)]
-pub struct Health(Arc<CircuitBreaker>);
+pub struct ProviderHealth(Arc<CircuitBreaker>);
 
-impl Default for Health {
+impl Default for ProviderHealth {
     fn default() -> Self {
         Self(Arc::new(CircuitBreaker::new(BREAKER)))
     }
 }
 
-impl Health {
+impl ProviderHealth {
     /// Permits a request, or returns the time that is left until one is permitted.
     pub(super) fn admit(&self) -> Result<Permit, Duration> {
         self.0.admit()

@@ -15,22 +15,22 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use lango_egress::{Backoff, BackoffPolicy, Permit};
 
-pub use health::Health;
+pub use health::ProviderHealth;
 
 use crate::{
-    Facts, Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream, Setback,
-    Shortening,
+    Model, ModelError, ModelEvent, ModelFacts, ModelFault, ModelId, ModelRequest, ModelStream,
+    Setback, Shortening,
 };
-use fit::{FittedRequest, Ratio};
+use fit::{FittedRequest, TokenRatio};
 
 /// Describes one model of a chain.
-pub struct Link {
+pub struct ChainLink {
     /// The model.
     pub model: Arc<dyn Model>,
     /// The model's properties.
-    pub facts: Facts,
+    pub facts: ModelFacts,
     /// The health of its provider, shared by all its models.
-    pub health: Arc<Health>,
+    pub health: Arc<ProviderHealth>,
 }
 
 /// Limits the attempts and the waits between them.
@@ -55,11 +55,11 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    fn tries_for(&self, fault: Fault) -> u32 {
+    fn tries_for(&self, fault: ModelFault) -> u32 {
         match fault {
             // Each of these has already cost the longest time a model may be silent, or came from a
             // server that is unlikely to behave better the next time.
-            Fault::Silent | Fault::Malformed => self.tries.min(2),
+            ModelFault::Silent | ModelFault::Malformed => self.tries.min(2),
             _ => self.tries,
         }
     }
@@ -72,26 +72,26 @@ impl RetryPolicy {
 /// Asks models in order: the preferred one first, then its fallbacks.
 #[derive(Clone)]
 pub struct Chain {
-    shared: Arc<Shared>,
+    shared: Arc<SharedChain>,
 }
 
-struct Shared {
-    first: Member,
-    fallbacks: Vec<Member>,
+struct SharedChain {
+    first: ChainMember,
+    fallbacks: Vec<ChainMember>,
     policy: RetryPolicy,
 }
 
-struct Member {
-    link: Link,
-    ratio: Ratio,
+struct ChainMember {
+    link: ChainLink,
+    ratio: TokenRatio,
 }
 
 impl Chain {
     /// Makes a chain of at least one model.
-    pub fn new(first: Link, fallbacks: Vec<Link>, policy: RetryPolicy) -> Self {
-        let member = |link| Member { link, ratio: Ratio::default() };
+    pub fn new(first: ChainLink, fallbacks: Vec<ChainLink>, policy: RetryPolicy) -> Self {
+        let member = |link| ChainMember { link, ratio: TokenRatio::default() };
         let fallbacks = fallbacks.into_iter().map(member).collect();
-        Self { shared: Arc::new(Shared { first: member(first), fallbacks, policy }) }
+        Self { shared: Arc::new(SharedChain { first: member(first), fallbacks, policy }) }
     }
 
     /// Returns the models, the preferred one first.
@@ -125,19 +125,19 @@ impl Model for Chain {
     }
 }
 
-impl Shared {
-    fn members(&self) -> impl Iterator<Item = &Member> {
+impl SharedChain {
+    fn members(&self) -> impl Iterator<Item = &ChainMember> {
         std::iter::once(&self.first).chain(&self.fallbacks)
     }
 
-    fn member(&self, position: usize) -> &Member {
+    fn member(&self, position: usize) -> &ChainMember {
         position.checked_sub(1).and_then(|index| self.fallbacks.get(index)).unwrap_or(&self.first)
     }
 }
 
 /// Holds the state of one request to the chain.
 struct ChainRequest {
-    shared: Arc<Shared>,
+    shared: Arc<SharedChain>,
     request: Arc<ModelRequest>,
     at: usize,
     /// Tries with the model at hand.
@@ -148,7 +148,7 @@ struct ChainRequest {
     wait: Duration,
     /// The token limit that was learned from an error: the model takes less than its window says.
     limit: Option<u64>,
-    attempt: Option<Attempt>,
+    attempt: Option<ModelAttempt>,
     /// The shortening that was last reported to the user.
     reported: Option<Shortening>,
     pending_events: VecDeque<ModelEvent>,
@@ -156,7 +156,7 @@ struct ChainRequest {
     earlier_failures: Vec<String>,
 }
 
-struct Attempt {
+struct ModelAttempt {
     request: Arc<ModelRequest>,
     stream: ModelStream,
     permit: Permit,
@@ -213,7 +213,7 @@ impl ChainRequest {
             .limit
             .or_else(|| fit::input_token_limit(&member.link.facts, &self.request.options));
         let FittedRequest { request, counted, shortened } = match limit {
-            Some(limit) => fit::fit(&self.request, limit, &member.ratio),
+            Some(limit) => fit::fit_request(&self.request, limit, &member.ratio),
             None => FittedRequest::unchanged(&self.request),
         };
         if shortened != self.reported {
@@ -221,7 +221,7 @@ impl ChainRequest {
             self.reported = shortened;
         }
         let stream = member.link.model.stream(Arc::clone(&request));
-        self.attempt = Some(Attempt { request, stream, permit, counted });
+        self.attempt = Some(ModelAttempt { request, stream, permit, counted });
         Ok(())
     }
 
@@ -230,7 +230,7 @@ impl ChainRequest {
         let sent = self.attempt.take().map(|attempt| attempt.request);
         let shared = Arc::clone(&self.shared);
         let member = shared.member(self.at);
-        if error.fault == Fault::ContextTooLong && self.limit.is_none() {
+        if error.fault == ModelFault::ContextTooLong && self.limit.is_none() {
             // Whatever the table says about its window, the model takes less than this.
             self.limit = Some(fit::count_tokens(sent.as_ref().unwrap_or(&self.request)) * 7 / 10);
             self.forget_tries();
@@ -262,7 +262,7 @@ impl ChainRequest {
                 self.announce_setback(error, Duration::ZERO);
                 Ok(())
             }
-            _ => Err(error.after(&self.earlier_failures)),
+            _ => Err(error.after_failures(&self.earlier_failures)),
         }
     }
 
@@ -281,7 +281,7 @@ impl ChainRequest {
 
 fn paused_error(id: &ModelId, left: Duration) -> ModelError {
     let reason = format!("the next try is in {} s", left.as_secs() + 1);
-    ModelError::new(Fault::Resting, reason).with(id, "", None)
+    ModelError::new(ModelFault::Resting, reason).with(id, "", None)
 }
 
 #[cfg(test)]

@@ -35,9 +35,9 @@ fn scripted(name: &str, replies: Vec<Vec<Result<ModelEvent, ModelError>>>) -> Ar
     Arc::new(ScriptedModel { id: ModelId::new(provider, model), replies, requests })
 }
 
-fn link(model: &Arc<ScriptedModel>) -> Link {
+fn link(model: &Arc<ScriptedModel>) -> ChainLink {
     let model: Arc<ScriptedModel> = Arc::clone(model);
-    Link { model, facts: Facts::default(), health: Arc::default() }
+    ChainLink { model, facts: ModelFacts::default(), health: Arc::default() }
 }
 
 fn chain(models: &[&Arc<ScriptedModel>]) -> Chain {
@@ -53,13 +53,13 @@ fn text(text: &str) -> Piece {
     Ok(ModelEvent::Text(text.into()))
 }
 
-fn fails(fault: Fault) -> Piece {
+fn fails(fault: ModelFault) -> Piece {
     Err(ModelError::new(fault, "as the test says"))
 }
 
 fn asks_to_wait(seconds: u64) -> Piece {
     let wait = Some(Duration::from_secs(seconds));
-    Err(ModelError::new(Fault::RateLimited, "slowly").retry_after(wait))
+    Err(ModelError::new(ModelFault::RateLimited, "slowly").retry_after(wait))
 }
 
 fn request(messages: Vec<Message>) -> Arc<ModelRequest> {
@@ -74,7 +74,7 @@ fn request(messages: Vec<Message>) -> Arc<ModelRequest> {
 struct CollectedReply {
     /// The text that is left after every setback.
     text: String,
-    setbacks: Vec<(Fault, String)>,
+    setbacks: Vec<(ModelFault, String)>,
     shortened: Option<Shortening>,
     error: Option<ModelError>,
 }
@@ -103,7 +103,7 @@ async fn hello(chain: &Chain) -> CollectedReply {
 
 #[tokio::test(start_paused = true)]
 async fn what_passes_is_tried_again_with_growing_waits() {
-    let faults = [Fault::Overloaded, Fault::Unreachable, Fault::Cut];
+    let faults = [ModelFault::Overloaded, ModelFault::Unreachable, ModelFault::Cut];
     let mut replies: Vec<_> = faults.iter().map(|fault| vec![text("ha"), fails(*fault)]).collect();
     replies.push(vec![text("hello"), text(" you")]);
     let model = scripted("a/one", replies);
@@ -142,13 +142,13 @@ async fn a_provider_is_waited_for_as_long_as_it_asks_but_not_for_ever() {
 #[tokio::test(start_paused = true)]
 async fn what_does_not_pass_goes_to_the_next_model_at_once() {
     for fault in [
-        Fault::Authentication,
-        Fault::Quota,
-        Fault::UnknownModel,
-        Fault::ToolsUnsupported,
-        Fault::Tls,
-        Fault::TooSlow,
-        Fault::OutputLimit,
+        ModelFault::Authentication,
+        ModelFault::Quota,
+        ModelFault::UnknownModel,
+        ModelFault::ToolsUnsupported,
+        ModelFault::Tls,
+        ModelFault::TooSlow,
+        ModelFault::OutputLimit,
     ] {
         let first = scripted("a/one", vec![vec![text("half"), fails(fault)]]);
         let second = scripted("b/two", vec![vec![text("whole")]]);
@@ -160,24 +160,24 @@ async fn what_does_not_pass_goes_to_the_next_model_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_stays_one() {
-    let first = scripted("a/one", vec![vec![fails(Fault::ContentRefused)]]);
+    let first = scripted("a/one", vec![vec![fails(ModelFault::ContentRefused)]]);
     let second = scripted("b/two", vec![vec![text("never")]]);
     let received = hello(&chain(&[&first, &second])).await;
-    assert_eq!(received.error.unwrap().fault, Fault::ContentRefused);
+    assert_eq!(received.error.unwrap().fault, ModelFault::ContentRefused);
     assert!(second.requests.lock().unwrap().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn when_no_model_can_answer_the_error_names_all_models() {
-    let first = scripted("a/one", vec![vec![fails(Fault::Quota)]]);
-    let second = scripted("b/two", vec![vec![fails(Fault::Authentication)]]);
+    let first = scripted("a/one", vec![vec![fails(ModelFault::Quota)]]);
+    let second = scripted("b/two", vec![vec![fails(ModelFault::Authentication)]]);
     let error = hello(&chain(&[&first, &second])).await.error.unwrap().to_string();
     assert!(error.starts_with("b/two refused the key: as the test says (before it, a/one has no "));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_keeps_failing_is_left_alone_and_tried_again_later() {
-    let sick = || vec![fails(Fault::Overloaded)];
+    let sick = || vec![fails(ModelFault::Overloaded)];
     // Four attempts, one more, and the probe after the pause fails as well.
     let first =
         scripted("a/one", vec![sick(), sick(), sick(), sick(), sick(), sick(), vec![text("back")]]);
@@ -189,7 +189,7 @@ async fn a_provider_that_keeps_failing_is_left_alone_and_tried_again_later() {
     assert_eq!((hello(&chain).await.text.as_str(), asked()), ("stand-in", 5));
     let received = hello(&chain).await;
     assert_eq!((received.text.as_str(), asked()), ("stand-in", 5));
-    assert_eq!(received.setbacks, [(Fault::Resting, "b/two".to_owned())]);
+    assert_eq!(received.setbacks, [(ModelFault::Resting, "b/two".to_owned())]);
     tokio::time::advance(Duration::from_secs(16)).await;
     assert_eq!((hello(&chain).await.text.as_str(), asked()), ("stand-in", 6));
     // The pause is longer now.
@@ -202,7 +202,7 @@ async fn a_provider_that_keeps_failing_is_left_alone_and_tried_again_later() {
 
 #[tokio::test(start_paused = true)]
 async fn only_one_request_finds_out_whether_a_provider_is_back() {
-    let health: Arc<Health> = Arc::default();
+    let health: Arc<ProviderHealth> = Arc::default();
     for _ in 0..5 {
         health.admit().unwrap().record_failure();
     }
@@ -218,7 +218,7 @@ async fn only_one_request_finds_out_whether_a_provider_is_back() {
 
 #[tokio::test(start_paused = true)]
 async fn too_long_is_answered_by_a_shorter_request_once() {
-    let model = scripted("a/one", vec![vec![fails(Fault::ContextTooLong)], vec![text("ok")]]);
+    let model = scripted("a/one", vec![vec![fails(ModelFault::ContextTooLong)], vec![text("ok")]]);
     let history = history(20, 40);
     let received = ask(&chain(&[&model]), history.clone()).await;
     assert_eq!(received.text, "ok");
@@ -228,7 +228,7 @@ async fn too_long_is_answered_by_a_shorter_request_once() {
     assert!(matches!(sent.messages[0], Message::User(_)));
 
     // Also when it was cut before: the second try is shorter than the first.
-    let model = scripted("a/one", vec![vec![fails(Fault::ContextTooLong)], vec![text("ok")]]);
+    let model = scripted("a/one", vec![vec![fails(ModelFault::ContextTooLong)], vec![text("ok")]]);
     let chain_of_one = with_window(&model, 2_000);
     assert_eq!(ask(&chain_of_one, history.clone()).await.text, "ok");
     {
@@ -237,9 +237,10 @@ async fn too_long_is_answered_by_a_shorter_request_once() {
         assert!(sizes[1] <= sizes[0] * 7 / 10, "{sizes:?}");
     }
 
-    let never = scripted("a/one", (0..2).map(|_| vec![fails(Fault::ContextTooLong)]).collect());
+    let never =
+        scripted("a/one", (0..2).map(|_| vec![fails(ModelFault::ContextTooLong)]).collect());
     let received = ask(&chain(&[&never]), history).await;
-    assert_eq!(received.error.unwrap().fault, Fault::ContextTooLong);
+    assert_eq!(received.error.unwrap().fault, ModelFault::ContextTooLong);
 }
 
 /// Turns of a user's message, an exchange and an answer, and a last message.
@@ -267,8 +268,8 @@ fn exchange(result: &str) -> Message {
 }
 
 fn with_window(model: &Arc<ScriptedModel>, window: u64) -> Chain {
-    let facts = Facts { window: Some(window), max_output: Some(100), ..Facts::default() };
-    Chain::new(Link { facts, ..link(model) }, Vec::new(), RetryPolicy::default())
+    let facts = ModelFacts { window: Some(window), max_output: Some(100), ..ModelFacts::default() };
+    Chain::new(ChainLink { facts, ..link(model) }, Vec::new(), RetryPolicy::default())
 }
 
 #[tokio::test]
@@ -336,7 +337,7 @@ proptest! {
         messages.push(Message::user("the newest"));
         messages.extend(tail.iter().map(|words| exchange(&"result ".repeat(*words))));
         let request = request(messages.clone());
-        let fitted = fit::fit(&request, window, &Ratio::default());
+        let fitted = fit::fit_request(&request, window, &TokenRatio::default());
         let sent = &fitted.request.messages;
         let cut = messages.len() - sent.len();
         prop_assert!(cut <= newest);

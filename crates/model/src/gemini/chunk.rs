@@ -7,16 +7,16 @@ use serde_json::value::RawValue;
 
 use super::{CallState, ProviderState};
 use crate::http::{Assembly, Decoder, Ending};
-use crate::{Fault, ModelError};
+use crate::{ModelError, ModelFault};
 
 /// Reads one reply.
 #[derive(Default)]
-pub(super) struct Chunks {
+pub(super) struct GeminiDecoder {
     provider_state: ProviderState,
     usage: WireUsage,
 }
 
-impl Decoder for Chunks {
+impl Decoder for GeminiDecoder {
     fn document(&mut self, document: &[u8], reply: &mut Assembly) -> Result<(), ModelError> {
         // Without `alt=sse` the whole reply is one list.
         if document.trim_ascii_start().starts_with(b"[") {
@@ -27,7 +27,7 @@ impl Decoder for Chunks {
     }
 }
 
-impl Chunks {
+impl GeminiDecoder {
     fn chunk(&mut self, chunk: Chunk, reply: &mut Assembly) -> Result<(), ModelError> {
         if let Some(error) = chunk.error {
             return Err(ModelError::from_document(error.get()));
@@ -38,7 +38,7 @@ impl Chunks {
         }
         if let Some(reason) = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason) {
             let reason = format!("the request was blocked ({reason})");
-            return Err(ModelError::new(Fault::ContentRefused, reason));
+            return Err(ModelError::new(ModelFault::ContentRefused, reason));
         }
         match chunk.candidates.into_iter().flatten().next() {
             Some(candidate) => self.candidate(candidate, reply),
@@ -54,11 +54,11 @@ impl Chunks {
         let Some(reason) = candidate.finish_reason else {
             return Ok(());
         };
-        let ending = ending(&reason).ok_or_else(|| {
+        let ending = convert_finish_reason(&reason).ok_or_else(|| {
             let words = candidate.finish_message.unwrap_or_default();
-            ModelError::new(Fault::Malformed, format!("{reason} {words}"))
+            ModelError::new(ModelFault::Malformed, format!("{reason} {words}"))
         })?;
-        reply.finish(ending);
+        reply.record_ending(ending);
         if self.provider_state.text.is_some()
             || self.provider_state.calls.iter().any(CallState::is_set)
         {
@@ -82,10 +82,10 @@ impl Chunks {
         }
         let text = part.text.unwrap_or_default();
         if part.thought == Some(true) {
-            reply.reasoning(text);
+            reply.add_reasoning(text);
             return;
         }
-        reply.text(text);
+        reply.add_text(text);
         if signature.is_some() {
             self.provider_state.text = signature;
         }
@@ -99,7 +99,7 @@ impl CallState {
 }
 
 /// Returns the ending that a reason stands for; `None` for a reason that reports malformed output.
-fn ending(reason: &str) -> Option<Ending> {
+fn convert_finish_reason(reason: &str) -> Option<Ending> {
     match reason {
         "MAX_TOKENS" => Some(Ending::OutputLimit),
         "SAFETY"

@@ -43,7 +43,7 @@ impl Dialect for Gemini {
     }
 
     fn body(&self, endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
-        wire::body(endpoint, request)
+        wire::serialize_body(endpoint, request)
     }
 
     fn framing(&self) -> Framing {
@@ -51,7 +51,7 @@ impl Dialect for Gemini {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<chunk::Chunks>::default()
+        Box::<chunk::GeminiDecoder>::default()
     }
 
     fn model_list(&self) -> ModelList {

@@ -137,12 +137,15 @@ struct Declaration<'a> {
 }
 
 /// Serialises the request.
-pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
+pub(super) fn serialize_body(
+    endpoint: &Endpoint,
+    request: &ModelRequest,
+) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&Body {
         system_instruction: Part::text((&*request.instruction).into())
             .map(|part| Instruction { parts: [part] }),
         contents: Contents::of(endpoint, request)?,
-        tools: tools(request),
+        tools: convert_tools(request),
         generation_config: GenerationConfig {
             max_output_tokens: request.options.max_output_tokens,
             temperature: request.options.temperature,
@@ -152,7 +155,7 @@ pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::R
     })
 }
 
-fn tools(request: &ModelRequest) -> Vec<Tools<'_>> {
+fn convert_tools(request: &ModelRequest) -> Vec<Tools<'_>> {
     if request.tools.is_empty() {
         return Vec::new();
     }
@@ -195,7 +198,11 @@ impl<'a> Contents<'a> {
                 Message::User(message) => {
                     contents.push(
                         Role::User,
-                        user(request.user_text(position, message), &message.images, sees),
+                        build_user_parts(
+                            request.user_text(position, message),
+                            &message.images,
+                            sees,
+                        ),
                     );
                 }
                 Message::Assistant { author, text } => {
@@ -204,7 +211,7 @@ impl<'a> Contents<'a> {
                 Message::Exchange { text, calls, provider_state } => {
                     let kept =
                         provider_state.as_ref().and_then(|kept| kept.for_model(&endpoint.id));
-                    let kept = provider_state_for(kept, calls.len(), checks_signatures);
+                    let kept = read_provider_state(kept, calls.len(), checks_signatures);
                     contents.exchange(text, calls, kept)?;
                 }
             }
@@ -257,7 +264,7 @@ impl<'a> Contents<'a> {
 }
 
 /// Returns the provider state for a reply of so many calls.
-fn provider_state_for(data: Option<&str>, calls: usize, signature_needed: bool) -> ProviderState {
+fn read_provider_state(data: Option<&str>, calls: usize, signature_needed: bool) -> ProviderState {
     // Data of another format is left out: it is older than this program, or damaged.
     let kept = data.and_then(|data| serde_json::from_str::<ProviderState>(data).ok());
     let mut kept = kept.unwrap_or_default();
@@ -278,7 +285,7 @@ fn checks_signatures(model: &str) -> bool {
     version[..digits].parse::<u32>().map_or(version.ends_with("-latest"), |major| major >= 3)
 }
 
-fn user<'a>(text: Cow<'a, str>, images: &'a [Image], sees: bool) -> Vec<Part<'a>> {
+fn build_user_parts<'a>(text: Cow<'a, str>, images: &'a [Image], sees: bool) -> Vec<Part<'a>> {
     let images = images.iter().map(|image| {
         Part::new(if sees && IMAGE_MEDIA_TYPES.contains(&image.media_type.as_str()) {
             Data::InlineData(InlineData { mime_type: &image.media_type, data: image.base64() })

@@ -2,13 +2,13 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::http::{Wire, sample};
-use crate::{ModelId, Options, UserMessage};
+use crate::{ModelId, ReplyOptions, UserMessage};
 
 const PROVIDER_STATE: &str = r#"{"text":"st","calls":[{"id":"i1","signature":"s1"},{"id":"i2"}]}"#;
 
 fn sent_to(model: &str, request: &ModelRequest) -> Value {
     let endpoint = sample::endpoint(Wire::Gemini, model);
-    sample::value(&body(&endpoint, request).unwrap())
+    sample::value(&serialize_body(&endpoint, request).unwrap())
 }
 
 #[test]
@@ -44,8 +44,10 @@ fn a_turn_is_what_the_api_takes() {
 #[test]
 fn what_comes_before_the_newest_user_message_stays_the_same() {
     let endpoint = sample::endpoint(Wire::Gemini, "gemini-3-pro");
-    let [first, second] = sample::two_calls_of_a_turn("gemini-3-pro", PROVIDER_STATE)
-        .map(|request| sample::before_newest_user(&body(&endpoint, &request).unwrap(), "\u{0}"));
+    let [first, second] =
+        sample::two_calls_of_a_turn("gemini-3-pro", PROVIDER_STATE).map(|request| {
+            sample::before_newest_user(&serialize_body(&endpoint, &request).unwrap(), "\u{0}")
+        });
     assert!(first.contains("[vault] done"));
     assert_eq!(first, second);
 }
@@ -96,7 +98,7 @@ fn no_part_is_empty_and_a_user_speaks_first_and_last() {
     request.context.clear();
     request.instruction = "".into();
     request.tools.clear();
-    request.options = Options { max_output_tokens: Some(9), temperature: Some(0.5) };
+    request.options = ReplyOptions { max_output_tokens: Some(9), temperature: Some(0.5) };
     assert_eq!(
         sent_to("gemini-3-pro", &request),
         json!({
@@ -120,7 +122,7 @@ fn images_are_shown_or_told() {
     assert!(parts[2]["text"].as_str().unwrap().contains("image/bmp"));
     let mut blind = sample::endpoint(Wire::Gemini, "gemma");
     blind.facts.images = Some(false);
-    let told = String::from_utf8(body(&blind, &request).unwrap()).unwrap();
+    let told = String::from_utf8(serialize_body(&blind, &request).unwrap()).unwrap();
     assert!(told.contains("cannot see") && !told.contains("cGl4ZWxz"), "{told}");
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use lango_protocol::Usage;
 
-use crate::{Fault, ModelError, ModelEvent, RequestedCall};
+use crate::{ModelError, ModelEvent, ModelFault, RequestedCall};
 
 /// Limits the calls of one reply. More have no use, and each costs memory.
 const MAX_CALL_COUNT: usize = 512;
@@ -34,7 +34,7 @@ pub(crate) struct Assembly {
 
 impl Assembly {
     /// Adds a piece of the answer.
-    pub(crate) fn text(&mut self, text: String) {
+    pub(crate) fn add_text(&mut self, text: String) {
         if !text.is_empty() {
             self.has_text = true;
             self.events.push_back(ModelEvent::Text(text));
@@ -42,7 +42,7 @@ impl Assembly {
     }
 
     /// Adds a piece of the model's reasoning.
-    pub(crate) fn reasoning(&mut self, text: String) {
+    pub(crate) fn add_reasoning(&mut self, text: String) {
         if !text.is_empty() {
             self.events.push_back(ModelEvent::Reasoning(text));
         }
@@ -76,14 +76,14 @@ impl Assembly {
     }
 
     /// Records that the model has finished; token counts may still follow.
-    pub(crate) fn finish(&mut self, ending: Ending) {
+    pub(crate) fn record_ending(&mut self, ending: Ending) {
         self.ending = Some(ending);
     }
 
     /// Records the end mark of the stream: nothing more is read. Some servers send nothing else at
     /// the end of a text; a call needs more than that to be complete, because proxies send the mark
     /// after a cut.
-    pub(crate) fn close(&mut self) {
+    pub(crate) fn record_end_mark(&mut self) {
         self.closed = true;
         if self.calls.is_empty() {
             self.ending.get_or_insert(Ending::Complete);
@@ -106,7 +106,7 @@ impl Assembly {
     pub(super) fn end(&mut self) -> Result<(), ModelError> {
         let Some(ending) = self.ending else {
             return Err(ModelError::new(
-                Fault::Cut,
+                ModelFault::Cut,
                 if self.calls.is_empty() {
                     "the connection closed before the end mark"
                 } else {
@@ -115,11 +115,11 @@ impl Assembly {
             ));
         };
         if ending == Ending::OutputLimit && !self.calls.is_empty() {
-            return Err(ModelError::new(Fault::OutputLimit, ""));
+            return Err(ModelError::new(ModelFault::OutputLimit, ""));
         }
         if ending == Ending::Refused && !self.has_text {
             return Err(ModelError::new(
-                Fault::ContentRefused,
+                ModelFault::ContentRefused,
                 "it stopped before it said anything",
             ));
         }

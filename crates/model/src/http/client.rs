@@ -4,7 +4,7 @@ use std::error::Error;
 
 use reqwest::Url;
 
-use crate::{Fault, ModelError};
+use crate::{ModelError, ModelFault};
 
 /// Returns an address for messages, without credentials that the user may have put into it.
 pub(super) fn display_url(url: &Url) -> String {
@@ -18,7 +18,7 @@ pub(super) fn display_url(url: &Url) -> String {
 
 /// Converts the error of a request that got no response.
 pub(super) fn request_error(error: &reqwest::Error) -> ModelError {
-    let fault = if causes(error).any(is_tls) { Fault::Tls } else { Fault::Unreachable };
+    let fault = if causes(error).any(is_tls) { ModelFault::Tls } else { ModelFault::Unreachable };
     ModelError::new(fault, describe(error))
 }
 

@@ -15,7 +15,7 @@ pub(super) struct IncomingResponse {
 impl IncomingResponse {
     pub(super) fn new(response: reqwest::Response, mut recorder: Option<ExchangeRecorder>) -> Self {
         if let Some(recorder) = &mut recorder {
-            recorder.response(&response);
+            recorder.record_head(&response);
         }
         Self { response, recorder }
     }
@@ -33,9 +33,9 @@ impl IncomingResponse {
         let chunk = self.response.chunk().await;
         if let Some(recorder) = &mut self.recorder {
             match &chunk {
-                Ok(Some(bytes)) => recorder.piece(bytes),
-                Ok(None) => recorder.end(ExchangeEnd::Whole),
-                Err(_) => recorder.end(ExchangeEnd::Broken),
+                Ok(Some(bytes)) => recorder.record_piece(bytes),
+                Ok(None) => recorder.record_end(ExchangeEnd::Whole),
+                Err(_) => recorder.record_end(ExchangeEnd::Broken),
             }
         }
         chunk
@@ -44,7 +44,7 @@ impl IncomingResponse {
     /// Records that the end mark has come; the connection may stay open.
     pub(super) fn complete(&mut self) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.end(ExchangeEnd::Whole);
+            recorder.record_end(ExchangeEnd::Whole);
         }
     }
 }

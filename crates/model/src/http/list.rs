@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::incoming::IncomingResponse;
 use super::reply::{self, ReplyTimeouts};
 use super::{Endpoint, Shared, client};
-use crate::{Fault, ModelError};
+use crate::{ModelError, ModelFault};
 
 /// Limits the size of a list.
 const MAX_LIST_BYTES: usize = 8 * 1024 * 1024;
@@ -96,7 +96,7 @@ impl ModelLister {
             url.as_ref().map_or_else(|_| "its list of models".to_owned(), client::display_url);
         let answer = match url {
             Ok(url) => self.answer(url, body).await,
-            Err(error) => Err(ModelError::new(Fault::BadRequest, error.to_string())),
+            Err(error) => Err(ModelError::new(ModelFault::BadRequest, error.to_string())),
         };
         answer.map_err(|error| self.shared.attribute_to(error, &shown))
     }
@@ -129,11 +129,13 @@ impl ModelLister {
             match self.timeouts.wait(response.chunk()).await? {
                 Ok(Some(bytes)) => body.extend_from_slice(&bytes),
                 Ok(None) => return Ok(body),
-                Err(error) => return Err(ModelError::new(Fault::Cut, client::describe(&error))),
+                Err(error) => {
+                    return Err(ModelError::new(ModelFault::Cut, client::describe(&error)));
+                }
             }
             if body.len() > MAX_LIST_BYTES {
                 let reason = format!("the list is longer than {MAX_LIST_BYTES} bytes");
-                return Err(ModelError::new(Fault::Malformed, reason));
+                return Err(ModelError::new(ModelFault::Malformed, reason));
             }
         }
     }
@@ -167,8 +169,8 @@ impl ModelLister {
 
 /// Corrects the kind of error: "not found" here is about the list, not about a model.
 fn no_list(mut error: ModelError) -> ModelError {
-    if error.fault == Fault::UnknownModel {
-        error.fault = Fault::BadRequest;
+    if error.fault == ModelFault::UnknownModel {
+        error.fault = ModelFault::BadRequest;
     }
     error
 }

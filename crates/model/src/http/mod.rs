@@ -26,8 +26,10 @@ use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::time::Instant;
 
-use crate::tape::{ExchangeEnd, Tape};
-use crate::{Facts, Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream};
+use crate::tape::{ExchangeEnd, RecordingWriter};
+use crate::{
+    Model, ModelError, ModelEvent, ModelFacts, ModelFault, ModelId, ModelRequest, ModelStream,
+};
 use incoming::IncomingResponse;
 use quirks::LearnedQuirks;
 
@@ -58,9 +60,9 @@ pub struct Endpoint {
     /// The longest time that a whole reply may take.
     pub total_timeout: Duration,
     /// The model's properties.
-    pub facts: Facts,
+    pub facts: ModelFacts,
     /// The recording of everything that is sent and received.
-    pub tape: Option<Arc<Tape>>,
+    pub tape: Option<Arc<RecordingWriter>>,
 }
 
 impl Endpoint {
@@ -75,7 +77,7 @@ impl Endpoint {
             headers: Vec::new(),
             idle_timeout: Duration::from_mins(2),
             total_timeout: Duration::from_mins(10),
-            facts: Facts::default(),
+            facts: ModelFacts::default(),
             tape: None,
         }
     }
@@ -160,7 +162,7 @@ fn address(
 pub(crate) fn parse<'a, T: serde::Deserialize<'a>>(document: &'a [u8]) -> Result<T, ModelError> {
     serde_json::from_slice(document).map_err(|error| {
         let shown: String = String::from_utf8_lossy(document).chars().take(120).collect();
-        ModelError::new(Fault::Malformed, format!("{error} in {shown:?}"))
+        ModelError::new(ModelFault::Malformed, format!("{error} in {shown:?}"))
     })
 }
 
@@ -250,7 +252,7 @@ impl Shared {
     fn new(endpoint: Endpoint) -> Result<Self, ModelError> {
         let dialect = endpoint.wire.dialect();
         let refused = |reason: String| {
-            let error = ModelError::new(Fault::BadRequest, reason);
+            let error = ModelError::new(ModelFault::BadRequest, reason);
             error.with(&endpoint.id, &endpoint.base_url, endpoint.key_variable.as_deref())
         };
         let url = address(&endpoint.base_url, |base| dialect.url(base, &endpoint.id.model))
@@ -284,7 +286,7 @@ impl Shared {
         }
         let client = HttpClientBuilder::for_configured_address()
             .build_for(&self.url)
-            .map_err(|error| ModelError::new(Fault::BadRequest, error.to_string()))?;
+            .map_err(|error| ModelError::new(ModelFault::BadRequest, error.to_string()))?;
         Ok(self.client.get_or_init(|| client))
     }
 
@@ -307,7 +309,7 @@ impl Shared {
         let dialect = self.endpoint.wire.dialect();
         let body = dialect
             .body_for(&self.endpoint, request, quirks)
-            .map_err(|error| ModelError::new(Fault::BadRequest, error.to_string()))?;
+            .map_err(|error| ModelError::new(ModelFault::BadRequest, error.to_string()))?;
         let mut recorder =
             self.endpoint.tape.as_ref().map(|tape| tape.begin_exchange(&self.endpoint, &body));
         let timeouts = reply::ReplyTimeouts {
@@ -319,7 +321,7 @@ impl Shared {
             self.client()?.post(self.url.clone()).headers(self.headers.clone()).body(body);
         let response = timeouts.wait(sending.send()).await?.map_err(|error| {
             if let Some(recorder) = &mut recorder {
-                recorder.end(ExchangeEnd::Broken);
+                recorder.record_end(ExchangeEnd::Broken);
             }
             client::request_error(&error)
         })?;
@@ -342,6 +344,10 @@ impl Shared {
         let key = endpoint.api_key.iter().map(|ApiKey(key)| key.as_str());
         let headers = endpoint.headers.iter().map(|(_, value)| value.as_str());
         let secrets: Vec<&str> = key.chain(headers).collect();
-        error.without(&secrets).with(&endpoint.id, address, endpoint.key_variable.as_deref())
+        error.without_secrets(&secrets).with(
+            &endpoint.id,
+            address,
+            endpoint.key_variable.as_deref(),
+        )
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::{Fault, ModelError, ModelRequest, Options};
+use crate::{ModelError, ModelFault, ModelRequest, ReplyOptions};
 
 /// Lists the parts of a request that one server refuses and another needs. There is no list of
 /// them, but servers name what they refuse; it is then left out of all requests that follow.
@@ -37,8 +37,8 @@ impl Quirks {
     }
 
     /// Returns the quirk that an error reports, if it is one that can be worked around.
-    fn from_error(error: &ModelError, options: &Options) -> Option<Self> {
-        if error.fault != Fault::BadRequest {
+    fn from_error(error: &ModelError, options: &ReplyOptions) -> Option<Self> {
+        if error.fault != ModelFault::BadRequest {
             return None;
         }
         let words = error.reason.to_ascii_lowercase();
@@ -77,7 +77,7 @@ impl LearnedQuirks {
     }
 
     /// Tells whether `error`, the answer to a request made with `known`, reports a new quirk.
-    pub(super) fn learn(&self, error: &ModelError, options: &Options, known: Quirks) -> bool {
+    pub(super) fn learn(&self, error: &ModelError, options: &ReplyOptions, known: Quirks) -> bool {
         match Quirks::from_error(error, options) {
             Some(quirk) if !known.has(quirk) => {
                 self.0.fetch_or(quirk.0, Ordering::Relaxed);
@@ -95,18 +95,24 @@ mod tests {
     #[test]
     fn each_thing_is_learnt_once() {
         let learned = LearnedQuirks::default();
-        let options = Options { max_output_tokens: Some(9), temperature: Some(0.5) };
+        let options = ReplyOptions { max_output_tokens: Some(9), temperature: Some(0.5) };
         let tell = |fault, words: &str| {
             learned.learn(&ModelError::new(fault, words), &options, learned.quirks())
         };
-        assert!(!tell(Fault::Overloaded, "temperature"));
-        assert!(!tell(Fault::BadRequest, "the messages are wrong"));
-        assert!(tell(Fault::BadRequest, "Unsupported value: 'temperature' does not support 0.5"));
-        assert!(!tell(Fault::BadRequest, "temperature again"));
+        assert!(!tell(ModelFault::Overloaded, "temperature"));
+        assert!(!tell(ModelFault::BadRequest, "the messages are wrong"));
+        assert!(tell(
+            ModelFault::BadRequest,
+            "Unsupported value: 'temperature' does not support 0.5"
+        ));
+        assert!(!tell(ModelFault::BadRequest, "temperature again"));
         let words = "Function tools with reasoning_effort are not supported; set it to 'none'";
-        assert!(tell(Fault::BadRequest, words) && !tell(Fault::BadRequest, words));
-        assert!(tell(Fault::BadRequest, "Extra inputs are not permitted: max_completion_tokens"));
-        assert!(tell(Fault::BadRequest, "unknown field stream_options"));
+        assert!(tell(ModelFault::BadRequest, words) && !tell(ModelFault::BadRequest, words));
+        assert!(tell(
+            ModelFault::BadRequest,
+            "Extra inputs are not permitted: max_completion_tokens"
+        ));
+        assert!(tell(ModelFault::BadRequest, "unknown field stream_options"));
         let quirks = learned.quirks();
         assert!(quirks.no_reasoning() && quirks.old_limit() && quirks.no_stream_options());
     }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::frames::{Frames, Framing};
 use super::incoming::IncomingResponse;
 use super::{Assembly, Decoder, Ending, client};
-use crate::{Fault, ModelError, ModelEvent};
+use crate::{ModelError, ModelEvent, ModelFault};
 
 /// Limits the size of a whole reply on the wire. Streamed deltas carry a lot of overhead.
 const MAX_REPLY_BYTES: usize = 32 * 1024 * 1024;
@@ -34,10 +34,10 @@ impl ReplyTimeouts {
             if until == self.deadline {
                 let reason =
                     format!("no whole reply in {} s (model.totalSeconds)", self.total.as_secs());
-                ModelError::new(Fault::TooSlow, reason)
+                ModelError::new(ModelFault::TooSlow, reason)
             } else {
                 let reason = format!("nothing for {} s (model.idleSeconds)", self.idle.as_secs());
-                ModelError::new(Fault::Silent, reason)
+                ModelError::new(ModelFault::Silent, reason)
             }
         })
     }
@@ -82,7 +82,7 @@ impl Reply {
             let taken = reply.decoder.document(&body, &mut reply.assembly);
             taken.map_err(|error| if ends_early(&body) { cut_off() } else { error })?;
             if !reply.assembly.is_finished() {
-                reply.assembly.finish(Ending::Complete);
+                reply.assembly.record_ending(Ending::Complete);
             }
             reply.end()?;
         }
@@ -131,14 +131,14 @@ impl Reply {
                 self.received += bytes.len();
                 if self.received > MAX_REPLY_BYTES {
                     let reason = format!("the reply is longer than {MAX_REPLY_BYTES} bytes");
-                    return Err(ModelError::new(Fault::Malformed, reason));
+                    return Err(ModelError::new(ModelFault::Malformed, reason));
                 }
                 Ok(Some(bytes))
             }
             Ok(None) => Ok(None),
             // A reply that was complete before a reset still counts.
             Err(_) if self.assembly.is_finished() => Ok(None),
-            Err(error) => Err(ModelError::new(Fault::Cut, client::describe(&error))),
+            Err(error) => Err(ModelError::new(ModelFault::Cut, client::describe(&error))),
         }
     }
 
@@ -147,8 +147,8 @@ impl Reply {
         loop {
             let (decoder, assembly) = (&mut self.decoder, &mut self.assembly);
             let taken = self.frames.next_document(|document| decoder.document(document, assembly));
-            let taken =
-                taken.map_err(|_| ModelError::new(Fault::Malformed, "an event without an end"))?;
+            let taken = taken
+                .map_err(|_| ModelError::new(ModelFault::Malformed, "an event without an end"))?;
             match taken {
                 Some(taken) => taken?,
                 None => return Ok(()),
@@ -182,7 +182,7 @@ fn ends_early(document: &[u8]) -> bool {
 }
 
 fn cut_off() -> ModelError {
-    ModelError::new(Fault::Cut, "in the middle of an event")
+    ModelError::new(ModelFault::Cut, "in the middle of an event")
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -9,8 +9,8 @@ use serde_json::value::RawValue;
 
 use super::{Endpoint, Wire};
 use crate::{
-    AnsweredCall, CallOutcome, ContextBlock, Image, Message, ModelId, ModelRequest, Options,
-    ProviderState, RequestRole,
+    AnsweredCall, CallOutcome, ContextBlock, Image, Message, ModelId, ModelRequest, ProviderState,
+    ReplyOptions, RequestRole,
 };
 
 /// Makes the endpoint of a model.
@@ -67,7 +67,7 @@ pub(crate) fn request(messages: Vec<Message>) -> ModelRequest {
         messages,
         tools: vec![tool("fs_read"), tool("fs_stat")],
         colleagues: Vec::new(),
-        options: Options::default(),
+        options: ReplyOptions::default(),
     }
 }
 

@@ -10,11 +10,11 @@ use crate::http::{Assembly, Decoder, Ending};
 
 /// Reads one reply.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct OllamaDecoder {
     thinking: String,
 }
 
-impl Decoder for Lines {
+impl Decoder for OllamaDecoder {
     fn document(&mut self, document: &[u8], reply: &mut Assembly) -> Result<(), ModelError> {
         let line: Line = crate::http::parse(document)?;
         if let Some(error) = line.error {
@@ -35,17 +35,17 @@ impl Decoder for Lines {
     }
 }
 
-impl Lines {
+impl OllamaDecoder {
     fn message(&mut self, message: WireMessage, reply: &mut Assembly) {
         if let Some(thinking) = message.thinking {
             self.thinking.push_str(&thinking);
-            reply.reasoning(thinking);
+            reply.add_reasoning(thinking);
         }
-        reply.text(message.content.unwrap_or_default());
+        reply.add_text(message.content.unwrap_or_default());
         for function in message.tool_calls.into_iter().flatten().filter_map(|call| call.function) {
             let number = reply.begin_call();
             let name = function.name.as_deref().unwrap_or_default();
-            reply.extend_call(number, name, &arguments(function.arguments.as_deref()));
+            reply.extend_call(number, name, &read_arguments(function.arguments.as_deref()));
         }
     }
 
@@ -57,13 +57,17 @@ impl Lines {
                 serde_json::to_string(&ProviderState { thinking }).unwrap_or_default(),
             );
         }
-        reply.finish(if reason == Some("length") { Ending::OutputLimit } else { Ending::Complete });
-        reply.close();
+        reply.record_ending(if reason == Some("length") {
+            Ending::OutputLimit
+        } else {
+            Ending::Complete
+        });
+        reply.record_end_mark();
     }
 }
 
 /// Returns the text of the arguments. They come as an object; some proxies wrap it in a string.
-fn arguments(arguments: Option<&RawValue>) -> String {
+fn read_arguments(arguments: Option<&RawValue>) -> String {
     let Some(arguments) = arguments else {
         return "{}".to_owned();
     };

@@ -31,7 +31,7 @@ impl Dialect for Ollama {
     }
 
     fn body(&self, endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
-        wire::body(endpoint, request)
+        wire::serialize_body(endpoint, request)
     }
 
     fn framing(&self) -> Framing {
@@ -39,7 +39,7 @@ impl Dialect for Ollama {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<chunk::Lines>::default()
+        Box::<chunk::OllamaDecoder>::default()
     }
 
     fn model_list(&self) -> ModelList {
@@ -48,7 +48,10 @@ impl Dialect for Ollama {
             field: "models",
             read: parse_model,
             // The server reports the capabilities of each model separately.
-            details: Some(ModelDetails { url: |base| format!("{base}/api/show"), read: detailed }),
+            details: Some(ModelDetails {
+                url: |base| format!("{base}/api/show"),
+                read: add_details,
+            }),
         }
     }
 }
@@ -58,7 +61,7 @@ fn parse_model(model: &Value) -> Option<ListedModel> {
     Some(ListedModel { name, ..ListedModel::default() })
 }
 
-fn detailed(model: ListedModel, shown: &Value) -> ListedModel {
+fn add_details(model: ListedModel, shown: &Value) -> ListedModel {
     let capabilities = shown.get("capabilities");
     // The field is named after the model's architecture, such as `qwen3.context_length`.
     let info = shown.get("model_info").and_then(Value::as_object);

@@ -79,10 +79,13 @@ struct WireFunctionCall<'a> {
 }
 
 /// Serialises the request.
-pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
+pub(super) fn serialize_body(
+    endpoint: &Endpoint,
+    request: &ModelRequest,
+) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&Body {
         model: &endpoint.id.model,
-        messages: messages(endpoint, request)?,
+        messages: convert_messages(endpoint, request)?,
         tools: WireTool::all(request),
         stream: true,
         options: Options {
@@ -93,7 +96,7 @@ pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::R
     })
 }
 
-fn messages<'a>(
+fn convert_messages<'a>(
     endpoint: &Endpoint,
     request: &'a ModelRequest,
 ) -> serde_json::Result<Vec<WireMessage<'a>>> {
@@ -102,7 +105,11 @@ fn messages<'a>(
     for (position, message) in request.messages.iter().enumerate() {
         match message {
             Message::User(message) => {
-                wire.push(user(request.user_text(position, message), &message.images, sees));
+                wire.push(build_user_message(
+                    request.user_text(position, message),
+                    &message.images,
+                    sees,
+                ));
             }
             Message::Assistant { author, text } => wire.push(WireMessage::Assistant {
                 content: with_author(author.as_deref(), text),
@@ -118,7 +125,7 @@ fn messages<'a>(
     Ok(wire)
 }
 
-fn user<'a>(text: Cow<'a, str>, images: &[Image], sees: bool) -> WireMessage<'a> {
+fn build_user_message<'a>(text: Cow<'a, str>, images: &[Image], sees: bool) -> WireMessage<'a> {
     if sees || images.is_empty() {
         return WireMessage::User {
             content: text,
@@ -141,7 +148,7 @@ fn push_exchange<'a>(
     wire.push(WireMessage::Assistant {
         content: text.into(),
         thinking: kept.map(|kept| kept.thinking),
-        tool_calls: calls.iter().map(wire_call).collect::<serde_json::Result<_>>()?,
+        tool_calls: calls.iter().map(convert_call).collect::<serde_json::Result<_>>()?,
     });
     for call in calls {
         wire.push(WireMessage::Tool { tool_name: call.valid_name(), content: &call.result });
@@ -149,7 +156,7 @@ fn push_exchange<'a>(
     Ok(())
 }
 
-fn wire_call(call: &AnsweredCall) -> serde_json::Result<WireCall<'_>> {
+fn convert_call(call: &AnsweredCall) -> serde_json::Result<WireCall<'_>> {
     let arguments = serde_json::from_str(call.valid_arguments())?;
     Ok(WireCall { function: WireFunctionCall { name: call.valid_name(), arguments } })
 }

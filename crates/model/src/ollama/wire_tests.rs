@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::http::{Wire, sample};
-use crate::{ModelId, Options as Wanted, UserMessage};
+use crate::{ModelId, ReplyOptions as Wanted, UserMessage};
 
 const PROVIDER_STATE: &str = r#"{"thinking":"hm"}"#;
 
@@ -11,7 +11,7 @@ fn endpoint() -> Endpoint {
 }
 
 fn sent(request: &ModelRequest) -> Value {
-    sample::value(&body(&endpoint(), request).unwrap())
+    sample::value(&serialize_body(&endpoint(), request).unwrap())
 }
 
 #[test]
@@ -46,8 +46,9 @@ fn a_turn_is_what_the_server_takes() {
 
 #[test]
 fn what_comes_before_the_newest_user_message_stays_the_same() {
-    let [first, second] = sample::two_calls_of_a_turn("qwen3", PROVIDER_STATE)
-        .map(|request| sample::before_newest_user(&body(&endpoint(), &request).unwrap(), "\u{0}"));
+    let [first, second] = sample::two_calls_of_a_turn("qwen3", PROVIDER_STATE).map(|request| {
+        sample::before_newest_user(&serialize_body(&endpoint(), &request).unwrap(), "\u{0}")
+    });
     assert!(first.contains("[vault] done"));
     assert_eq!(first, second);
 }
@@ -73,7 +74,7 @@ fn images_are_shown_or_told() {
     assert_eq!(message, json!({"role":"user","content":"look","images":["cGl4ZWxz"]}));
     let mut blind = endpoint();
     blind.facts.images = Some(false);
-    let told = sample::value(&body(&blind, &request).unwrap())["messages"][1].take();
+    let told = sample::value(&serialize_body(&blind, &request).unwrap())["messages"][1].take();
     let words = "look\n[an image (image/png, 1 kB) that this model cannot see]";
     assert_eq!(told, json!({"role":"user","content":words}));
 }
@@ -95,7 +96,7 @@ fn the_context_is_asked_for_only_where_it_is_known() {
     request.options = Wanted { max_output_tokens: Some(9), temperature: Some(0.5) };
     let mut options = |window| {
         endpoint.facts.window = window;
-        sample::value(&body(&endpoint, &request).unwrap())["options"].take()
+        sample::value(&serialize_body(&endpoint, &request).unwrap())["options"].take()
     };
     assert_eq!(options(None), json!({"num_predict":9,"temperature":0.5}));
     assert_eq!(options(Some(8_192))["num_ctx"], 8_192);

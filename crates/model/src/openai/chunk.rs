@@ -10,7 +10,7 @@ use crate::http::{Assembly, Decoder, Ending};
 
 /// Reads one reply.
 #[derive(Default)]
-pub(super) struct Chunks {
+pub(super) struct OpenAiDecoder {
     calls: Vec<OpenCall>,
     /// Reasoning of the kind that must come back with its reply.
     reasoning_content: String,
@@ -23,10 +23,10 @@ struct OpenCall {
     id: Option<String>,
 }
 
-impl Decoder for Chunks {
+impl Decoder for OpenAiDecoder {
     fn document(&mut self, document: &[u8], reply: &mut Assembly) -> Result<(), ModelError> {
         if document == b"[DONE]" {
-            reply.close();
+            reply.record_end_mark();
             return Ok(());
         }
         let chunk: Chunk = crate::http::parse(document)?;
@@ -43,23 +43,23 @@ impl Decoder for Chunks {
     }
 }
 
-impl Chunks {
+impl OpenAiDecoder {
     fn choice(&mut self, choice: Choice, reply: &mut Assembly) {
         let delta = choice.delta.unwrap_or_default();
         if let Some(text) = &delta.reasoning_content {
             self.reasoning_content.push_str(text);
         }
         if let Some(text) = delta.reasoning_content.or(delta.reasoning) {
-            reply.reasoning(text);
+            reply.add_reasoning(text);
         }
         for text in [delta.content, delta.refusal].into_iter().flatten() {
-            reply.text(text);
+            reply.add_text(text);
         }
         for piece in delta.tool_calls.into_iter().flatten() {
             self.call(piece, reply);
         }
         if let Some(reason) = choice.finish_reason {
-            reply.finish(match reason.as_str() {
+            reply.record_ending(match reason.as_str() {
                 "length" => Ending::OutputLimit,
                 "content_filter" => Ending::Refused,
                 _ => Ending::Complete,

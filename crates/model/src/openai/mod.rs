@@ -41,7 +41,7 @@ impl Dialect for OpenAi {
     }
 
     fn body(&self, endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
-        wire::body(endpoint, request)
+        wire::serialize_body(endpoint, request)
     }
 
     fn body_for(
@@ -50,7 +50,7 @@ impl Dialect for OpenAi {
         request: &ModelRequest,
         quirks: Quirks,
     ) -> serde_json::Result<Vec<u8>> {
-        wire::body_for(endpoint, request, quirks)
+        wire::serialize_body_for(endpoint, request, quirks)
     }
 
     fn framing(&self) -> Framing {
@@ -58,7 +58,7 @@ impl Dialect for OpenAi {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::<chunk::Chunks>::default()
+        Box::<chunk::OpenAiDecoder>::default()
     }
 
     fn model_list(&self) -> ModelList {

@@ -93,12 +93,15 @@ struct WireFunctionCall<'a> {
 }
 
 /// Serialises the request.
-pub(super) fn body(endpoint: &Endpoint, request: &ModelRequest) -> serde_json::Result<Vec<u8>> {
-    body_for(endpoint, request, Quirks::default())
+pub(super) fn serialize_body(
+    endpoint: &Endpoint,
+    request: &ModelRequest,
+) -> serde_json::Result<Vec<u8>> {
+    serialize_body_for(endpoint, request, Quirks::default())
 }
 
 /// Serialises the request for a server that does not accept every field.
-pub(super) fn body_for(
+pub(super) fn serialize_body_for(
     endpoint: &Endpoint,
     request: &ModelRequest,
     quirks: Quirks,
@@ -106,7 +109,7 @@ pub(super) fn body_for(
     let limit = request.options.max_output_tokens;
     serde_json::to_vec(&Body {
         model: &endpoint.id.model,
-        messages: messages(endpoint, request),
+        messages: convert_messages(endpoint, request),
         tools: WireTool::all(request),
         stream: true,
         stream_options: (!quirks.no_stream_options())
@@ -118,7 +121,7 @@ pub(super) fn body_for(
     })
 }
 
-fn messages<'a>(endpoint: &Endpoint, request: &'a ModelRequest) -> Vec<WireMessage<'a>> {
+fn convert_messages<'a>(endpoint: &Endpoint, request: &'a ModelRequest) -> Vec<WireMessage<'a>> {
     let mut wire = vec![WireMessage::System { content: &request.instruction }];
     let sees = endpoint.facts.images != Some(false);
     for (position, message) in request.messages.iter().enumerate() {
@@ -127,7 +130,7 @@ fn messages<'a>(endpoint: &Endpoint, request: &'a ModelRequest) -> Vec<WireMessa
                 let text = request.user_text(position, message);
                 // Some servers refuse empty messages.
                 if !text.is_empty() || !message.images.is_empty() {
-                    let content = content(text, &message.images, sees);
+                    let content = build_user_content(text, &message.images, sees);
                     wire.push(WireMessage::User { content });
                 }
             }
@@ -140,7 +143,7 @@ fn messages<'a>(endpoint: &Endpoint, request: &'a ModelRequest) -> Vec<WireMessa
             }),
             Message::Exchange { text, calls, provider_state } => {
                 let reasoning =
-                    provider_state.as_ref().and_then(|kept| reasoning(kept, &endpoint.id));
+                    provider_state.as_ref().and_then(|kept| read_reasoning(kept, &endpoint.id));
                 push_exchange(&mut wire, text, calls, reasoning);
             }
         }
@@ -148,7 +151,7 @@ fn messages<'a>(endpoint: &Endpoint, request: &'a ModelRequest) -> Vec<WireMessa
     wire
 }
 
-fn content<'a>(text: Cow<'a, str>, images: &[Image], sees: bool) -> Content<'a> {
+fn build_user_content<'a>(text: Cow<'a, str>, images: &[Image], sees: bool) -> Content<'a> {
     if images.is_empty() {
         return Content::Text(text);
     }
@@ -165,7 +168,7 @@ fn content<'a>(text: Cow<'a, str>, images: &[Image], sees: bool) -> Content<'a> 
     Content::Parts(text.map(|text| Part::Text { text }).into_iter().chain(images).collect())
 }
 
-fn reasoning(provider_state: &crate::ProviderState, id: &ModelId) -> Option<String> {
+fn read_reasoning(provider_state: &crate::ProviderState, id: &ModelId) -> Option<String> {
     let data = provider_state.for_model(id)?;
     // Data of another format is left out: it is older than this program, or damaged.
     serde_json::from_str::<ProviderState>(data).ok().map(|kept| kept.reasoning_content)

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::http::{Wire, sample};
-use crate::{Options, UserMessage};
+use crate::{ReplyOptions, UserMessage};
 
 const PROVIDER_STATE: &str = r#"{"reasoning_content":"hm"}"#;
 
@@ -11,7 +11,7 @@ fn endpoint() -> Endpoint {
 }
 
 fn sent(request: &ModelRequest) -> Value {
-    sample::value(&body(&endpoint(), request).unwrap())
+    sample::value(&serialize_body(&endpoint(), request).unwrap())
 }
 
 #[test]
@@ -48,8 +48,9 @@ fn a_request_keeps_instruction_context_and_pairs_apart() {
 
 #[test]
 fn what_comes_before_the_newest_user_message_stays_the_same() {
-    let [first, second] = sample::two_calls_of_a_turn("gpt", PROVIDER_STATE)
-        .map(|request| sample::before_newest_user(&body(&endpoint(), &request).unwrap(), "\u{0}"));
+    let [first, second] = sample::two_calls_of_a_turn("gpt", PROVIDER_STATE).map(|request| {
+        sample::before_newest_user(&serialize_body(&endpoint(), &request).unwrap(), "\u{0}")
+    });
     assert!(first.contains("vault"));
     assert_eq!(first, second);
 }
@@ -81,7 +82,7 @@ fn images_are_shown_or_told() {
     assert_eq!(sent(&request)["messages"][1]["content"].as_array().unwrap().len(), 1);
     let mut blind = endpoint();
     blind.facts.images = Some(false);
-    let told = String::from_utf8(body(&blind, &request).unwrap()).unwrap();
+    let told = String::from_utf8(serialize_body(&blind, &request).unwrap()).unwrap();
     assert!(told.contains("cannot see") && !told.contains("cGl4ZWxz"), "{told}");
 }
 
@@ -91,7 +92,7 @@ fn what_a_server_would_refuse_is_not_sent() {
     let exchange = Message::Exchange { text: String::new(), calls, provider_state: None };
     let mut request = sample::request(vec![Message::user("u"), exchange]);
     request.tools.clear();
-    request.options = Options { max_output_tokens: Some(9), temperature: Some(0.5) };
+    request.options = ReplyOptions { max_output_tokens: Some(9), temperature: Some(0.5) };
     let value = sent(&request);
     let message = &value["messages"][2];
     assert_eq!(message["content"], Value::Null);

@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 use crate::{ModelId, Wire};
 
 pub(crate) use record::ExchangeRecorder;
-pub use record::Tape;
+pub use record::RecordingWriter;
 
 /// The first line of every recording.
 const RECORDING_HEADER: &str = r#"{"lango_recording":1}"#;
 
 /// Records one request and its response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exchange {
+pub struct RecordedExchange {
     /// The provider that was asked.
     pub provider: String,
     /// The model that was asked, without its provider.
@@ -57,7 +57,7 @@ pub enum ExchangeEnd {
     Abandoned,
 }
 
-impl Exchange {
+impl RecordedExchange {
     /// Returns which model was asked.
     pub fn id(&self) -> ModelId {
         ModelId::new(&self.provider, &self.model)
@@ -86,11 +86,11 @@ pub struct RecordingError {
 
 /// Holds a recording that was read.
 #[derive(Debug, Clone)]
-pub struct Recording {
-    exchanges: Vec<Exchange>,
+pub struct LoadedRecording {
+    exchanges: Vec<RecordedExchange>,
 }
 
-impl Recording {
+impl LoadedRecording {
     /// Reads a recording.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
         let error = |reason: String| RecordingError { path: path.to_owned(), reason };
@@ -99,7 +99,7 @@ impl Recording {
         if lines.next() != Some(RECORDING_HEADER) {
             return Err(error("it is not a recording of this version".to_owned()));
         }
-        let exchanges: Result<Vec<Exchange>, _> = lines.map(serde_json::from_str).collect();
+        let exchanges: Result<Vec<RecordedExchange>, _> = lines.map(serde_json::from_str).collect();
         let exchanges = exchanges.map_err(|problem| error(problem.to_string()))?;
         if exchanges.is_empty() {
             return Err(error("nothing was recorded".to_owned()));
@@ -108,7 +108,7 @@ impl Recording {
     }
 
     /// Returns the exchanges, in the order in which they ended.
-    pub fn exchanges(&self) -> &[Exchange] {
+    pub fn exchanges(&self) -> &[RecordedExchange] {
         &self.exchanges
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use super::{Exchange, ExchangeEnd, RECORDING_HEADER};
+use super::{ExchangeEnd, RECORDING_HEADER, RecordedExchange};
 use crate::Endpoint;
 
 /// Replaces a secret.
@@ -15,19 +15,19 @@ const SECRET_PLACEHOLDER: &str = "[secret]";
 
 /// Writes a recording.
 #[derive(Debug)]
-pub struct Tape {
+pub struct RecordingWriter {
     /// Held while one exchange is written.
-    state: Mutex<State>,
+    state: Mutex<WriterState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct WriterState {
     file: File,
     secrets: Vec<String>,
     error: Option<io::Error>,
 }
 
-impl Tape {
+impl RecordingWriter {
     /// Begins a recording in a new file, which only its owner can read: a conversation is private.
     pub fn create(path: &Path) -> io::Result<Arc<Self>> {
         let mut options = File::options();
@@ -36,12 +36,12 @@ impl Tape {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path)?;
         writeln!(file, "{RECORDING_HEADER}")?;
-        let state = State { file, secrets: Vec::new(), error: None };
+        let state = WriterState { file, secrets: Vec::new(), error: None };
         Ok(Arc::new(Self { state: Mutex::new(state) }))
     }
 
     /// Adds a value that must not be recorded.
-    pub fn hide(&self, secret: &str) {
+    pub fn add_secret(&self, secret: &str) {
         // Shorter ones would be found everywhere.
         if secret.len() >= 6 {
             self.state().secrets.push(secret.to_owned());
@@ -59,7 +59,7 @@ impl Tape {
         endpoint: &Endpoint,
         body: &[u8],
     ) -> ExchangeRecorder {
-        let exchange = Exchange {
+        let exchange = RecordedExchange {
             provider: endpoint.id.provider.clone(),
             model: endpoint.id.model.clone(),
             wire: endpoint.wire,
@@ -73,7 +73,7 @@ impl Tape {
         ExchangeRecorder { tape: Arc::clone(self), exchange, pending: Vec::new() }
     }
 
-    fn write(&self, mut exchange: Exchange) {
+    fn write(&self, mut exchange: RecordedExchange) {
         let mut state = self.state();
         exchange.request = hide_secrets(&exchange.request, &state.secrets);
         exchange.pieces = hide_secrets_in_pieces(&exchange.pieces, &state.secrets);
@@ -85,7 +85,7 @@ impl Tape {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, WriterState> {
         self.state.lock()
     }
 }
@@ -104,15 +104,15 @@ fn hide_secrets_in_pieces(pieces: &[String], secrets: &[String]) -> Vec<String> 
 /// Records one exchange. It is written when this is dropped, in every case.
 #[derive(Debug)]
 pub(crate) struct ExchangeRecorder {
-    tape: Arc<Tape>,
-    exchange: Exchange,
+    tape: Arc<RecordingWriter>,
+    exchange: RecordedExchange,
     /// The beginning of a character whose rest comes with the next piece.
     pending: Vec<u8>,
 }
 
 impl ExchangeRecorder {
     /// Records the head of the response.
-    pub(crate) fn response(&mut self, response: &reqwest::Response) {
+    pub(crate) fn record_head(&mut self, response: &reqwest::Response) {
         let header = |name: &str| {
             // A header that is no text is not read by the dialects either.
             let value = response.headers().get(name)?.to_str().ok()?;
@@ -124,7 +124,7 @@ impl ExchangeRecorder {
     }
 
     /// Records a piece of the body.
-    pub(crate) fn piece(&mut self, bytes: &[u8]) {
+    pub(crate) fn record_piece(&mut self, bytes: &[u8]) {
         self.pending.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.pending) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
@@ -138,7 +138,7 @@ impl ExchangeRecorder {
     }
 
     /// Records how the exchange ended.
-    pub(crate) fn end(&mut self, end: ExchangeEnd) {
+    pub(crate) fn record_end(&mut self, end: ExchangeEnd) {
         self.exchange.end = end;
     }
 }
@@ -163,22 +163,22 @@ mod tests {
     fn a_recording_has_every_byte_and_no_secret() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("tape.jsonl");
-        let tape = Tape::create(&path).unwrap();
-        assert!(Tape::create(&path).is_err(), "a recording is never overwritten");
-        tape.hide("sk-very-secret");
+        let tape = RecordingWriter::create(&path).unwrap();
+        assert!(RecordingWriter::create(&path).is_err(), "a recording is never overwritten");
+        tape.add_secret("sk-very-secret");
         let endpoint = Endpoint::new(ModelId::new("p", "m"), Wire::Ollama, "http://127.0.0.1:1");
         let mut exchange = tape.begin_exchange(&endpoint, br#"{"key":"sk-very-secret"}"#);
         let body = "data: \u{1f30d} sk-very-secret end";
         for byte in body.as_bytes() {
-            exchange.piece(&[*byte]);
+            exchange.record_piece(&[*byte]);
         }
-        exchange.end(ExchangeEnd::Whole);
+        exchange.record_end(ExchangeEnd::Whole);
         drop(exchange);
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("very-secret"), "{text}");
         let (mark, line) = text.split_once('\n').unwrap();
         assert_eq!(mark, RECORDING_HEADER);
-        let exchange: Exchange = serde_json::from_str(line).unwrap();
+        let exchange: RecordedExchange = serde_json::from_str(line).unwrap();
         assert_eq!(exchange.pieces.concat(), body.replace("sk-very-secret", SECRET_PLACEHOLDER));
         assert_eq!((exchange.end, exchange.wire), (ExchangeEnd::Whole, Wire::Ollama));
         assert!(tape.take_error().is_none());

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use lango_model::{
-    ContextBlock, Endpoint, Message, Model, ModelEvent, ModelId, ModelRequest, Options,
-    ProviderState, RemoteModel, Wire,
+    ContextBlock, Endpoint, Message, Model, ModelEvent, ModelId, ModelRequest, ProviderState,
+    RemoteModel, ReplyOptions, Wire,
 };
 use lango_scripted::{Script, ScriptedServer, profile};
 use lango_tool::{SafetyLevel, ToolDeclaration};
@@ -47,7 +47,7 @@ impl ModelUnderTest {
         let id = ModelId::new(format!("{wire:?}"), name);
         let endpoint = Endpoint::new(id.clone(), wire, server.base_url_for(wire));
         let model = RemoteModel::new(endpoint).unwrap();
-        let asked = request(vec![Message::user("a thought, please")], Options::default());
+        let asked = request(vec![Message::user("a thought, please")], ReplyOptions::default());
         let events = receive(&model, asked).await.unwrap();
         let data = events.into_iter().find_map(|event| match event {
             ModelEvent::ProviderState(data) => Some(data),
@@ -58,7 +58,7 @@ impl ModelUnderTest {
     }
 }
 
-fn request(messages: Vec<Message>, options: Options) -> ModelRequest {
+fn request(messages: Vec<Message>, options: ReplyOptions) -> ModelRequest {
     let parameters = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema",
         "type":"object","properties":{"path":{"type":["string","null"]}},
         "additionalProperties":false}"#;
@@ -89,11 +89,13 @@ async fn receive(model: &RemoteModel, request: ModelRequest) -> Result<Vec<Model
 }
 
 /// Generates the options of a reply, within what the types allow.
-fn options() -> impl Strategy<Value = Options> {
+fn options() -> impl Strategy<Value = ReplyOptions> {
     let tokens = prop::option::of(1..100_000_u32);
     let temperature = prop::option::of(0.0..=2.0_f32);
-    (tokens, temperature)
-        .prop_map(|(max_output_tokens, temperature)| Options { max_output_tokens, temperature })
+    (tokens, temperature).prop_map(|(max_output_tokens, temperature)| ReplyOptions {
+        max_output_tokens,
+        temperature,
+    })
 }
 
 /// Sends histories of every kind; their provider states come from this model and from all others.

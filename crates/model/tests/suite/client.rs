@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lango_model::{Fault, RemoteModel, Wire};
+use lango_model::{ModelFault, RemoteModel, Wire};
 
 use crate::hearing::{endpoint, receive};
 use crate::raw_server::{self, Response};
@@ -12,7 +12,7 @@ async fn a_refused_connection_is_reported_with_the_address_and_the_next_step() {
     for wire in Wire::ALL {
         let endpoint = endpoint(wire, "http://user:secret@127.0.0.1:9/v1");
         let received = receive(&RemoteModel::new(endpoint).unwrap()).await;
-        assert_eq!(received.fault(), Some(Fault::Unreachable), "{received:?}");
+        assert_eq!(received.fault(), Some(ModelFault::Unreachable), "{received:?}");
         let error = received.error.unwrap().to_string();
         assert!(error.contains("127.0.0.1:9") && error.contains("lango models test"), "{error}");
         assert!(!error.contains("secret"), "{error}");
@@ -28,7 +28,7 @@ async fn a_refusal_is_told_in_the_providers_words() {
     })
     .await;
     let received = receive(&RemoteModel::new(endpoint(Wire::Ollama, &server.url)).unwrap()).await;
-    assert_eq!(received.fault(), Some(Fault::UnknownModel));
+    assert_eq!(received.fault(), Some(ModelFault::UnknownModel));
     assert!(received.error.unwrap().to_string().contains("try pulling it first"));
 }
 
@@ -40,5 +40,5 @@ async fn a_server_that_says_nothing_is_not_waited_for_for_ever() {
     let mut endpoint = endpoint(Wire::Anthropic, &url);
     endpoint.idle_timeout = Duration::from_millis(100);
     let received = receive(&RemoteModel::new(endpoint).unwrap()).await;
-    assert_eq!(received.fault(), Some(Fault::Silent), "{received:?}");
+    assert_eq!(received.fault(), Some(ModelFault::Silent), "{received:?}");
 }

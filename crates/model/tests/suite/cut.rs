@@ -1,6 +1,6 @@
 //! Tests bodies in pieces, and bodies that end too early.
 
-use lango_model::Fault;
+use lango_model::ModelFault;
 
 use crate::hearing::{receive_all, receive_body};
 use crate::raw_server::Response;
@@ -47,7 +47,7 @@ async fn a_body_that_ends_too_early_never_gives_a_call() {
                 assert_eq!(received.calls, [], "{wire:?} cut at {at}");
                 assert_eq!(
                     received.fault(),
-                    Some(Fault::Cut),
+                    Some(ModelFault::Cut),
                     "{wire:?} cut at {at}: {received:?}"
                 );
                 assert!(
@@ -68,7 +68,11 @@ async fn a_document_for_the_whole_reply_that_ends_too_early_gives_nothing() {
         let responses = (0..speech.whole.len()).map(cut).collect();
         for (at, received) in receive_all(speech.wire, responses).await.into_iter().enumerate() {
             let wire = speech.wire;
-            assert_eq!(received.fault(), Some(Fault::Cut), "{wire:?} cut at {at}: {received:?}");
+            assert_eq!(
+                received.fault(),
+                Some(ModelFault::Cut),
+                "{wire:?} cut at {at}: {received:?}"
+            );
             assert_eq!(
                 (received.text.as_str(), received.calls.len()),
                 ("", 0),
@@ -96,7 +100,7 @@ async fn an_end_mark_without_a_finish_is_no_end_of_a_call() {
         let received = receive_body(&speech, speech.with(documents).body()).await;
         assert_eq!(
             (received.calls.len(), received.fault()),
-            (0, Some(Fault::Cut)),
+            (0, Some(ModelFault::Cut)),
             "{:?}",
             speech.wire
         );
@@ -108,7 +112,7 @@ async fn the_output_limit_in_a_call_is_an_error_and_not_half_a_call() {
     for speech in Speech::all() {
         let (reason, limit) = speech.reason;
         let received = receive_body(&speech, speech.replaced(reason, limit).body()).await;
-        let expected = (0, Some(Fault::OutputLimit));
+        let expected = (0, Some(ModelFault::OutputLimit));
         assert_eq!((received.calls.len(), received.fault()), expected, "{:?}", speech.wire);
         assert_eq!(received.text, speech.meaning().text, "{:?}", speech.wire);
     }

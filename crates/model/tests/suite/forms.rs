@@ -1,6 +1,6 @@
 //! Tests one reply in all the forms that servers give it.
 
-use lango_model::{Fault, RemoteModel, Wire};
+use lango_model::{ModelFault, RemoteModel, Wire};
 use lango_scripted::Framing;
 use serde_json::{Value, json};
 
@@ -132,7 +132,11 @@ async fn an_error_in_the_middle_is_an_error_and_gives_no_call() {
             documents.insert(at, speech.error.to_owned());
             let received = receive_body(&speech, speech.with(documents).body()).await;
             let wire = speech.wire;
-            assert_eq!(received.fault(), Some(Fault::Overloaded), "{wire:?} at {at}: {received:?}");
+            assert_eq!(
+                received.fault(),
+                Some(ModelFault::Overloaded),
+                "{wire:?} at {at}: {received:?}"
+            );
             assert!(
                 received.error.as_ref().unwrap().to_string().contains("verloaded"),
                 "{wire:?} at {at}"
@@ -144,7 +148,7 @@ async fn an_error_in_the_middle_is_an_error_and_gives_no_call() {
         }
         let response = Response::new("application/json", speech.error);
         let received = receive_all(speech.wire, vec![response]).await.remove(0);
-        assert_eq!(received.fault(), Some(Fault::Overloaded), "{:?}", speech.wire);
+        assert_eq!(received.fault(), Some(ModelFault::Overloaded), "{:?}", speech.wire);
     }
 }
 
@@ -154,7 +158,12 @@ async fn an_error_as_the_very_last_bytes_is_an_error() {
     for speech in Speech::all() {
         let body = speech.with(vec![speech.documents[0].clone(), speech.error.to_owned()]).body();
         let received = receive_body(&speech, body.trim_end()).await;
-        assert_eq!(received.fault(), Some(Fault::Overloaded), "{:?}: {received:?}", speech.wire);
+        assert_eq!(
+            received.fault(),
+            Some(ModelFault::Overloaded),
+            "{:?}: {received:?}",
+            speech.wire
+        );
     }
 }
 
@@ -164,7 +173,12 @@ async fn what_is_not_the_protocol_is_said_so() {
         let mut documents = speech.documents.clone();
         documents.insert(2, "{\"choices\": oops}".to_owned());
         let received = receive_body(&speech, speech.with(documents).body()).await;
-        assert_eq!(received.fault(), Some(Fault::Malformed), "{:?}: {received:?}", speech.wire);
+        assert_eq!(
+            received.fault(),
+            Some(ModelFault::Malformed),
+            "{:?}: {received:?}",
+            speech.wire
+        );
         assert_eq!(received.calls, []);
     }
 }
@@ -189,7 +203,7 @@ async fn a_reply_that_was_stopped_is_a_refusal_if_nothing_was_said() {
         speeches.iter().flat_map(|speech| speech.refusals.iter().map(move |d| (speech, *d)));
     for (speech, document) in refusals {
         let received = receive_body(speech, speech.with(vec![document.into()]).body()).await;
-        assert_eq!(received.fault(), Some(Fault::ContentRefused), "{document}: {received:?}");
+        assert_eq!(received.fault(), Some(ModelFault::ContentRefused), "{document}: {received:?}");
         // After text it ends the reply, and calls are not run.
         if !document.contains("promptFeedback") {
             let mut documents = speech.documents[..speech.finish].to_vec();
@@ -209,7 +223,7 @@ async fn gemini_says_when_the_model_wrote_nonsense() {
         let received = receive_body(speech, speech.replaced(speech.reason.0, &to).body()).await;
         assert_eq!(
             (received.calls.len(), received.fault()),
-            (0, Some(Fault::Malformed)),
+            (0, Some(ModelFault::Malformed)),
             "{reason}"
         );
         assert!(received.error.unwrap().reason.contains("call(x"), "{reason}");
@@ -224,7 +238,7 @@ async fn anthropic_says_when_the_window_is_full() {
     let speech = &Speech::of(Wire::Anthropic);
     let full = speech.replaced(speech.reason.0, r#""stop_reason":"model_context_window_exceeded""#);
     let received = receive_body(speech, full.body()).await;
-    assert_eq!((received.calls.len(), received.fault()), (0, Some(Fault::OutputLimit)));
+    assert_eq!((received.calls.len(), received.fault()), (0, Some(ModelFault::OutputLimit)));
 }
 
 #[tokio::test]
@@ -240,7 +254,7 @@ async fn each_wire_asks_at_its_own_address_with_its_own_key() {
         let mut endpoint = endpoint(*wire, &format!("{}/", server.url));
         endpoint.api_key = Some(lango_model::ApiKey::new("s3cret"));
         let received: ReceivedReply = receive(&RemoteModel::new(endpoint).unwrap()).await;
-        assert_eq!(received.fault(), Some(Fault::RateLimited), "{wire:?}");
+        assert_eq!(received.fault(), Some(ModelFault::RateLimited), "{wire:?}");
         let request = server.requests.recv().await.unwrap();
         assert!(request.starts_with(&format!("POST {path} HTTP/1.1\r\n")), "{request}");
         assert!(request.contains("\r\ncontent-type: application/json\r\n"), "{request}");

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use lango_model::{
-    Endpoint, Fault, Message, Model, ModelError, ModelEvent, ModelId, ModelRequest, RemoteModel,
-    Wire,
+    Endpoint, Message, Model, ModelError, ModelEvent, ModelFault, ModelId, ModelRequest,
+    RemoteModel, Wire,
 };
 use lango_protocol::Usage;
 
@@ -25,7 +25,7 @@ pub(crate) struct ReceivedReply {
 }
 
 impl ReceivedReply {
-    pub(crate) fn fault(&self) -> Option<Fault> {
+    pub(crate) fn fault(&self) -> Option<ModelFault> {
         self.error.as_ref().map(|error| error.fault)
     }
 

@@ -1,6 +1,6 @@
 //! Tests pieces of calls that are numbered badly or not at all.
 
-use lango_model::{Fault, Wire};
+use lango_model::{ModelFault, Wire};
 
 use crate::hearing::{ReceivedReply, receive_body};
 use crate::speech::Speech;
@@ -92,5 +92,5 @@ async fn a_piece_of_a_call_that_never_began_is_not_left_out() {
         r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"x\":1}"}}"#,
     ])
     .await;
-    assert_eq!((received.calls.len(), received.fault()), (0, Some(Fault::Malformed)));
+    assert_eq!((received.calls.len(), received.fault()), (0, Some(ModelFault::Malformed)));
 }

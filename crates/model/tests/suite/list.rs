@@ -1,6 +1,6 @@
 //! Tests the list of a server's models.
 
-use lango_model::{ApiKey, Fault, ListedModel, Wire, list_models};
+use lango_model::{ApiKey, ListedModel, ModelFault, Wire, list_models};
 
 use crate::hearing::endpoint;
 use crate::raw_server::{self, Response, Server};
@@ -129,16 +129,16 @@ async fn ollama_is_asked_for_each_model_up_to_a_limit() {
 async fn a_server_without_a_list_is_told_apart_from_a_missing_model() {
     let server = raw_server::serve(|_, _| Response { status: 404, ..json("not here") }).await;
     let error = list_models(&endpoint(Wire::OpenAi, &server.url)).await.unwrap_err();
-    assert_eq!(error.fault, Fault::BadRequest);
+    assert_eq!(error.fault, ModelFault::BadRequest);
     let server = raw_server::serve(|_, _| Response { status: 401, ..json("{}") }).await;
     let error = list_models(&endpoint(Wire::Gemini, &server.url)).await.unwrap_err();
-    assert_eq!(error.fault, Fault::Authentication);
+    assert_eq!(error.fault, ModelFault::Authentication);
     let server = raw_server::serve(|_, _| json(r#"{"error":"rate limit"}"#)).await;
     let error = list_models(&endpoint(Wire::Ollama, &server.url)).await.unwrap_err();
-    assert_eq!(error.fault, Fault::RateLimited);
+    assert_eq!(error.fault, ModelFault::RateLimited);
     let server = raw_server::serve(|_, _| json(r#"{"data":[{"id":"a"#)).await;
     let error = list_models(&endpoint(Wire::OpenAi, &server.url)).await.unwrap_err();
-    assert_eq!(error.fault, Fault::Malformed);
+    assert_eq!(error.fault, ModelFault::Malformed);
 }
 
 #[tokio::test]
@@ -149,6 +149,6 @@ async fn a_list_without_an_end_is_not_read_to_its_end() {
     })
     .await;
     let error = list_models(&endpoint(Wire::OpenAi, &server.url)).await.unwrap_err();
-    assert_eq!(error.fault, Fault::Malformed);
+    assert_eq!(error.fault, ModelFault::Malformed);
     assert!(error.reason.contains("longer than"), "{error}");
 }

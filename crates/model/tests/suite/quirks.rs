@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use lango_model::{Fault, ModelRequest, Options, RemoteModel, Wire};
+use lango_model::{ModelFault, ModelRequest, RemoteModel, ReplyOptions, Wire};
 use lango_tool::{SafetyLevel, ToolDeclaration};
 
 use crate::hearing::{endpoint, receive_request, request};
@@ -15,7 +15,7 @@ struct Nothing {}
 
 fn full_request() -> Arc<ModelRequest> {
     let mut request = ModelRequest::clone(&request());
-    request.options = Options { max_output_tokens: Some(99), temperature: Some(0.5) };
+    request.options = ReplyOptions { max_output_tokens: Some(99), temperature: Some(0.5) };
     request.tools =
         vec![ToolDeclaration::new::<Nothing>("nothing", "Does nothing.", SafetyLevel::Safe)];
     Arc::new(request)
@@ -87,7 +87,7 @@ async fn a_server_that_takes_nothing_is_not_asked_for_ever() {
     let mut server = refusing_model(Wire::OpenAi, "model", words).await;
     let model = RemoteModel::new(endpoint(Wire::OpenAi, &server.url)).unwrap();
     let received = receive_request(&model, full_request()).await;
-    assert_eq!(received.fault(), Some(Fault::BadRequest));
+    assert_eq!(received.fault(), Some(ModelFault::BadRequest));
     let mut requests = 0;
     while server.requests.try_recv().is_ok() {
         requests += 1;

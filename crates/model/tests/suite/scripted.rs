@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use lango_model::{
-    AnsweredCall, CallOutcome, Endpoint, Facts, Fault, Image, Message, ModelId, ModelRequest,
-    Options, ProviderState, RemoteModel, UserMessage, Wire, list_models,
+    AnsweredCall, CallOutcome, Endpoint, Image, Message, ModelFacts, ModelFault, ModelId,
+    ModelRequest, ProviderState, RemoteModel, ReplyOptions, UserMessage, Wire, list_models,
 };
 use lango_protocol::{CallId, CallStatus};
 use lango_scripted::{Script, ScriptedServer};
@@ -37,7 +37,7 @@ fn exchange(from: &ModelId, received: &ReceivedReply) -> Message {
 }
 
 fn with(messages: Vec<Message>) -> Arc<ModelRequest> {
-    let options = Options { max_output_tokens: Some(1_000), temperature: Some(1.0) };
+    let options = ReplyOptions { max_output_tokens: Some(1_000), temperature: Some(1.0) };
     Arc::new(ModelRequest { messages, options, ..ModelRequest::clone(&request()) })
 }
 
@@ -130,7 +130,8 @@ async fn odd_conversations_are_taken_by_every_wire() {
             for messages in &conversations {
                 let server = server("[[reply]]\nsay = \"fine\"").await;
                 let mut endpoint = endpoint_of(&server, wire, "gemini-3-pro");
-                let facts = Facts { images: sees, window: Some(100_000), ..Facts::default() };
+                let facts =
+                    ModelFacts { images: sees, window: Some(100_000), ..ModelFacts::default() };
                 endpoint.facts = facts;
                 let model = RemoteModel::new(endpoint).unwrap();
                 let received = receive_request(&model, with(messages.clone())).await;
@@ -144,13 +145,13 @@ async fn odd_conversations_are_taken_by_every_wire() {
 #[tokio::test]
 async fn faults_are_told_apart_on_every_wire() {
     let faults = [
-        ("fault = \"silence\"", Fault::Silent),
-        ("say = \"abc\"\nfault = \"stall\"", Fault::Silent),
-        ("call = [{ name = \"f\", arguments = {} }]\nfault = \"cut\"", Fault::Cut),
-        ("say = \"abc\"\nfault = \"no-end\"", Fault::Cut),
-        ("say = \"abc\"\nfault = \"garbage\"", Fault::Malformed),
-        ("say = \"abc\"\nfault = \"error-event\"", Fault::Overloaded),
-        ("fault = \"status\"\nstatus = 401", Fault::Authentication),
+        ("fault = \"silence\"", ModelFault::Silent),
+        ("say = \"abc\"\nfault = \"stall\"", ModelFault::Silent),
+        ("call = [{ name = \"f\", arguments = {} }]\nfault = \"cut\"", ModelFault::Cut),
+        ("say = \"abc\"\nfault = \"no-end\"", ModelFault::Cut),
+        ("say = \"abc\"\nfault = \"garbage\"", ModelFault::Malformed),
+        ("say = \"abc\"\nfault = \"error-event\"", ModelFault::Overloaded),
+        ("fault = \"status\"\nstatus = 401", ModelFault::Authentication),
     ];
     for wire in Wire::ALL {
         for (reply, expected) in faults {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use lango_protocol::AgentName;
 
-use super::{PromptSections, Section};
+use super::{PromptSection, PromptSections};
 
 /// The kind of agent that a prompt is for. It decides which sections are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Audience {
+pub(crate) enum PromptAudience {
     /// Sees neither the shared identity nor the tool usage.
     Orchestrator,
     /// Sees no shared identity; sees the tool usage when it has tools.
@@ -17,18 +17,20 @@ pub(crate) enum Audience {
     SingleAgent,
 }
 
-impl Audience {
-    fn sees(self, section: &Section) -> bool {
+impl PromptAudience {
+    fn includes(self, section: &PromptSection) -> bool {
         match section {
-            Section::Identity => self == Self::SingleAgent,
-            Section::ToolUsage => match self {
+            PromptSection::Identity => self == Self::SingleAgent,
+            PromptSection::ToolUsage => match self {
                 Self::Orchestrator => false,
                 Self::SubAgent { has_tools } => has_tools,
                 Self::SingleAgent => true,
             },
             // It is passed separately, because it comes before everything else.
-            Section::AgentIdentity => false,
-            Section::Safety | Section::ConversationRules | Section::Custom(_) => true,
+            PromptSection::AgentIdentity => false,
+            PromptSection::Safety | PromptSection::ConversationRules | PromptSection::Custom(_) => {
+                true
+            }
         }
     }
 }
@@ -42,16 +44,16 @@ impl PromptSections {
         &self,
         name: &AgentName,
         role: &str,
-        audience: Audience,
+        audience: PromptAudience,
         identity: &str,
         generated: &str,
     ) -> Arc<str> {
         let mut sections = self.of_agent(name);
-        let own_identity = sections.get(&Section::AgentIdentity).copied();
+        let own_identity = sections.get(&PromptSection::AgentIdentity).copied();
         if own_identity.is_some() {
-            sections.remove(&Section::Identity);
+            sections.remove(&PromptSection::Identity);
         }
-        let visible = sections.into_iter().filter(|(section, _)| audience.sees(section));
+        let visible = sections.into_iter().filter(|(section, _)| audience.includes(section));
         let mut parts = vec![own_identity.unwrap_or(identity).to_owned(), generated.to_owned()];
         parts.extend(visible.map(|(section, text)| section.render(text)));
         parts.retain(|part| !part.is_empty());

@@ -8,6 +8,6 @@ mod compose;
 mod section;
 mod sections;
 
-pub(crate) use compose::{Audience, with_opening};
-pub use section::Section;
+pub(crate) use compose::{PromptAudience, with_opening};
+pub use section::PromptSection;
 pub use sections::PromptSections;

@@ -1,9 +1,9 @@
 //! Defines the kinds of sections of a system prompt.
 
 /// Is one kind of section. The order of the variants is the order in a prompt;
-/// [`Section::priority`] is the same order in numbers.
+/// [`PromptSection::priority`] is the same order in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Section {
+pub enum PromptSection {
     /// The identity of the single agent (`AGENTS.md`). No agent of a team sees it: it describes
     /// tools by category, and a model may take a category for an agent's name.
     Identity,
@@ -19,7 +19,7 @@ pub enum Section {
     Custom(String),
 }
 
-impl Section {
+impl PromptSection {
     /// Returns the position of the section: lower comes first.
     pub fn priority(&self) -> u16 {
         match self {
@@ -44,14 +44,14 @@ impl Section {
     }
 
     /// Returns the section that a file name stands for. `stem` is the name without `.md`.
-    pub(super) fn of_file(stem: &str) -> Self {
+    pub(super) fn from_file_stem(stem: &str) -> Self {
         match stem {
             "AGENTS" => Self::Identity,
             "IDENTITY" => Self::AgentIdentity,
             "SAFETY" => Self::Safety,
             "CONVERSATION_RULES" => Self::ConversationRules,
             "TOOL_USAGE" => Self::ToolUsage,
-            other => Self::Custom(title_of(other)),
+            other => Self::Custom(title_from_stem(other)),
         }
     }
 
@@ -65,7 +65,7 @@ impl Section {
 }
 
 /// Converts `HOUSE_STYLE` to `House style`.
-fn title_of(stem: &str) -> String {
+fn title_from_stem(stem: &str) -> String {
     let words = stem.replace(['_', '-'], " ").to_lowercase();
     let mut characters = words.chars();
     let first = characters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();

@@ -5,26 +5,26 @@ use std::collections::BTreeMap;
 
 use lango_protocol::AgentName;
 
-use super::Section;
+use super::PromptSection;
 use crate::OrchestrationError;
 
-const BUILT_IN: &[(Section, &str)] = &[
-    (Section::Identity, include_str!("../../../../prompts/AGENTS.md")),
-    (Section::Safety, include_str!("../../../../prompts/SAFETY.md")),
-    (Section::ConversationRules, include_str!("../../../../prompts/CONVERSATION_RULES.md")),
-    (Section::ToolUsage, include_str!("../../../../prompts/TOOL_USAGE.md")),
+const BUILT_IN: &[(PromptSection, &str)] = &[
+    (PromptSection::Identity, include_str!("../../../../prompts/AGENTS.md")),
+    (PromptSection::Safety, include_str!("../../../../prompts/SAFETY.md")),
+    (PromptSection::ConversationRules, include_str!("../../../../prompts/CONVERSATION_RULES.md")),
+    (PromptSection::ToolUsage, include_str!("../../../../prompts/TOOL_USAGE.md")),
 ];
 
 /// Holds the sections of all agents' prompts. [`Default`] is the built-in text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptSections {
-    shared: BTreeMap<Section, String>,
-    agents: BTreeMap<AgentName, BTreeMap<Section, String>>,
+    shared: BTreeMap<PromptSection, String>,
+    agents: BTreeMap<AgentName, BTreeMap<PromptSection, String>>,
 }
 
 impl Default for PromptSections {
     fn default() -> Self {
-        let shared = BUILT_IN.iter().map(|(section, text)| (section.clone(), tidy(text)));
+        let shared = BUILT_IN.iter().map(|(section, text)| (section.clone(), tidy_text(text)));
         Self { shared: shared.collect(), agents: BTreeMap::new() }
     }
 }
@@ -37,7 +37,7 @@ impl PromptSections {
     /// another name is one more section, after the others.
     pub fn with_files(mut self, files: &[(&str, &str)]) -> Result<Self, OrchestrationError> {
         for (file, text) in files {
-            let text = tidy(text);
+            let text = tidy_text(text);
             let Some(path) = file.strip_suffix(".md").filter(|_| !text.is_empty()) else {
                 continue;
             };
@@ -54,7 +54,7 @@ impl PromptSections {
                     ));
                 }
                 [stem] => {
-                    self.shared.insert(Section::of_file(stem), text);
+                    self.shared.insert(PromptSection::from_file_stem(stem), text);
                 }
                 ["agents", _, "AGENTS"] => {
                     return Err(misplaced("an agent's own identity is IDENTITY.md"));
@@ -67,7 +67,7 @@ impl PromptSections {
                         }
                     })?;
                     let sections = self.agents.entry(agent).or_default();
-                    sections.insert(Section::of_file(stem), text);
+                    sections.insert(PromptSection::from_file_stem(stem), text);
                 }
                 _ => {
                     return Err(misplaced(
@@ -80,17 +80,17 @@ impl PromptSections {
     }
 
     /// Returns the text of a section that all agents share.
-    pub fn shared(&self, section: &Section) -> Option<&str> {
+    pub fn shared(&self, section: &PromptSection) -> Option<&str> {
         self.shared.get(section).map(String::as_str)
     }
 
     /// Returns the sections of one agent: the shared ones, with its own on top.
-    pub(super) fn of_agent(&self, agent: &AgentName) -> BTreeMap<&Section, &str> {
+    pub(super) fn of_agent(&self, agent: &AgentName) -> BTreeMap<&PromptSection, &str> {
         let own = self.agents.get(agent).into_iter().flatten();
         self.shared.iter().chain(own).map(|(section, text)| (section, text.as_str())).collect()
     }
 }
 
-fn tidy(text: &str) -> String {
+fn tidy_text(text: &str) -> String {
     text.trim_start_matches('\u{feff}').trim().replace("\r\n", "\n")
 }

@@ -3,7 +3,7 @@
 use lango_protocol::AgentName;
 use serde::Deserialize;
 
-use super::{MatchOrder, Topology, UnmatchedPolicy};
+use super::{MatchOrder, Topology, UnmatchedToolPolicy};
 use crate::{AgentSpec, OrchestrationError, front_matter};
 
 /// Names the file in a topology's folder that describes all agents. Its front matter is read; its
@@ -13,7 +13,7 @@ pub const HEADER_FILE: &str = "TOPOLOGY.md";
 const NAME_RULE: &str = "NEVER invent or abbreviate agent names";
 
 #[derive(Default, Deserialize)]
-pub(super) struct Header {
+pub(super) struct TopologyHeader {
     name: Option<String>,
     agents: Option<Vec<AgentName>>,
     match_order: Option<Vec<AgentName>>,
@@ -21,12 +21,12 @@ pub(super) struct Header {
     name_rule: Option<String>,
 }
 
-impl Header {
+impl TopologyHeader {
     const FIELDS: &'static [&'static str] =
         &["name", "agents", "match_order", "unmatched", "name_rule"];
 
     pub(super) fn parse(file: &str, text: &str) -> Result<Self, OrchestrationError> {
-        Ok(front_matter::parse(file, text, Self::FIELDS)?.0)
+        Ok(front_matter::parse_front_matter(file, text, Self::FIELDS)?.0)
     }
 
     /// Sorts `agents` into registry order. The result is not validated yet.
@@ -43,13 +43,15 @@ impl Header {
             name: self.name.unwrap_or_else(|| name.to_owned()),
             agents,
             match_order: self.match_order.map_or(MatchOrder::LongestPrefix, MatchOrder::Agents),
-            unmatched: self.unmatched.map_or(UnmatchedPolicy::NoAgent, UnmatchedPolicy::Agent),
+            unmatched: self
+                .unmatched
+                .map_or(UnmatchedToolPolicy::NoAgent, UnmatchedToolPolicy::Agent),
             name_rule: self.name_rule.unwrap_or_else(|| NAME_RULE.to_owned()),
         };
         topology.check_known("agents", &order)?;
         let unlisted = topology.agents.iter().find(|agent| !order.contains(&agent.name));
         match unlisted.filter(|_| !order.is_empty()) {
-            Some(agent) => Err(topology.missing("agents", &agent.name)),
+            Some(agent) => Err(topology.missing_agent_error("agents", &agent.name)),
             None => Ok(topology),
         }
     }

@@ -13,7 +13,7 @@ use lango_protocol::{AgentName, ORCHESTRATOR, SINGLE_AGENT};
 
 use crate::{AgentSpec, OrchestrationError};
 pub use header::HEADER_FILE;
-use header::Header;
+use header::TopologyHeader;
 
 /// The order in which agents claim tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum MatchOrder {
 
 /// Decides about tools that no prefix matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum UnmatchedPolicy {
+pub enum UnmatchedToolPolicy {
     /// No agent gets it, and it is reported.
     NoAgent,
     /// It goes to this agent.
@@ -43,7 +43,7 @@ pub struct Topology {
     name: String,
     agents: Vec<AgentSpec>,
     match_order: MatchOrder,
-    unmatched: UnmatchedPolicy,
+    unmatched: UnmatchedToolPolicy,
     name_rule: String,
 }
 
@@ -68,17 +68,17 @@ impl Topology {
     /// Without a [`HEADER_FILE`] the agents are in alphabetical order, the longest prefix claims a
     /// tool, and unmatched tools have no owner. `name` is used when the header has none.
     pub fn from_files(name: &str, files: &[(&str, &str)]) -> Result<Self, OrchestrationError> {
-        let mut header = Header::default();
+        let mut header = TopologyHeader::default();
         let mut agents = Vec::new();
         for (file, text) in files {
             if file.rsplit('/').next() == Some(HEADER_FILE) {
-                header = Header::parse(file, text)?;
+                header = TopologyHeader::parse(file, text)?;
             } else {
                 agents.push(AgentSpec::parse(file, text)?);
             }
         }
         agents.sort_by(|a, b| a.name.cmp(&b.name));
-        header.into_topology(name, agents)?.validated()
+        header.into_topology(name, agents)?.validate()
     }
 
     /// Adds agents, or replaces those of the same name.
@@ -106,7 +106,7 @@ impl Topology {
         if let MatchOrder::Agents(order) = &mut self.match_order {
             order.splice(0..0, claiming);
         }
-        self.validated()
+        self.validate()
     }
 
     /// Restricts the topology to these agents. Tools of the other agents could then be claimed by
@@ -116,12 +116,12 @@ impl Topology {
         if let MatchOrder::Agents(order) = &mut self.match_order {
             order.retain(|name| agents.contains(name));
         }
-        if let UnmatchedPolicy::Agent(name) = &self.unmatched
+        if let UnmatchedToolPolicy::Agent(name) = &self.unmatched
             && !agents.contains(name)
         {
-            self.unmatched = UnmatchedPolicy::NoAgent;
+            self.unmatched = UnmatchedToolPolicy::NoAgent;
         }
-        self.validated()
+        self.validate()
     }
 
     /// Returns the topology's name.
@@ -145,7 +145,7 @@ impl Topology {
     }
 
     /// Returns the policy for tools that no prefix matches.
-    pub fn unmatched(&self) -> &UnmatchedPolicy {
+    pub fn unmatched(&self) -> &UnmatchedToolPolicy {
         &self.unmatched
     }
 
@@ -154,7 +154,7 @@ impl Topology {
         &self.name_rule
     }
 
-    fn validated(self) -> Result<Self, OrchestrationError> {
+    fn validate(self) -> Result<Self, OrchestrationError> {
         if self.agents.is_empty() {
             return Err(OrchestrationError::NoAgents { topology: self.name });
         }
@@ -172,10 +172,10 @@ impl Topology {
             let unordered =
                 |agent: &&AgentSpec| !agent.prefixes.is_empty() && !order.contains(&agent.name);
             if let Some(agent) = self.agents.iter().find(unordered) {
-                return Err(self.missing("match_order", &agent.name));
+                return Err(self.missing_agent_error("match_order", &agent.name));
             }
         }
-        if let UnmatchedPolicy::Agent(name) = &self.unmatched {
+        if let UnmatchedToolPolicy::Agent(name) = &self.unmatched {
             self.check_known("unmatched", std::slice::from_ref(name))?;
         }
         Ok(self)
@@ -196,7 +196,7 @@ impl Topology {
         }
     }
 
-    fn missing(&self, field: &'static str, name: &AgentName) -> OrchestrationError {
+    fn missing_agent_error(&self, field: &'static str, name: &AgentName) -> OrchestrationError {
         OrchestrationError::MissingAgent { topology: self.name.clone(), field, name: name.clone() }
     }
 }

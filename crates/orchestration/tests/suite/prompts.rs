@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 
-use lango_orchestration::{AgentTree, Config, PromptSections, Section, build_agent_tree};
+use lango_orchestration::{
+    AgentTree, AgentTreeConfig, PromptSection, PromptSections, build_agent_tree,
+};
 
 use crate::support::{
     ALL_TOOLS, compact, orchestrator, registry, single, standard, team, tree_with,
@@ -11,7 +13,7 @@ use crate::support::{
 fn tree(multi_agent: bool, files: &[(&str, &str)]) -> AgentTree {
     let prompts = PromptSections::default().with_files(files).unwrap();
     let (topology, tools) = (standard(), registry(ALL_TOOLS));
-    build_agent_tree(Config {
+    build_agent_tree(AgentTreeConfig {
         multi_agent,
         topology: &topology,
         tools: &tools,
@@ -23,7 +25,7 @@ fn tree(multi_agent: bool, files: &[(&str, &str)]) -> AgentTree {
     .unwrap()
 }
 
-fn shared(section: &Section) -> String {
+fn shared(section: &PromptSection) -> String {
     PromptSections::default().shared(section).unwrap().to_owned()
 }
 
@@ -32,11 +34,13 @@ fn shared(section: &Section) -> String {
 fn r10_orchestrator_has_a_delegating_identity_and_no_tool_usage() {
     for topology in [standard(), compact()] {
         let prompt = team(&topology, ALL_TOOLS).system_prompt;
-        assert!(!prompt.contains(&shared(&Section::Identity)));
-        assert!(!prompt.contains(&shared(&Section::ToolUsage)) && !prompt.contains("Tool usage"));
+        assert!(!prompt.contains(&shared(&PromptSection::Identity)));
+        assert!(
+            !prompt.contains(&shared(&PromptSection::ToolUsage)) && !prompt.contains("Tool usage")
+        );
         assert!(prompt.contains("You have no tools."));
-        assert!(prompt.contains(&shared(&Section::Safety)));
-        assert!(prompt.contains(&shared(&Section::ConversationRules)));
+        assert!(prompt.contains(&shared(&PromptSection::Safety)));
+        assert!(prompt.contains(&shared(&PromptSection::ConversationRules)));
     }
 }
 
@@ -52,8 +56,12 @@ fn r10_a_users_identity_and_tool_usage_do_not_reach_the_orchestrator() {
 #[test]
 fn r10_single_agent_keeps_all_sections() {
     let prompt = single(&standard(), ALL_TOOLS).system_prompt;
-    let sections =
-        [Section::Identity, Section::Safety, Section::ConversationRules, Section::ToolUsage];
+    let sections = [
+        PromptSection::Identity,
+        PromptSection::Safety,
+        PromptSection::ConversationRules,
+        PromptSection::ToolUsage,
+    ];
     let places: Vec<_> = sections.iter().map(|s| prompt.find(&shared(s)).unwrap()).collect();
     assert!(places.is_sorted(), "{places:?}");
 }
@@ -61,8 +69,8 @@ fn r10_single_agent_keeps_all_sections() {
 #[test]
 fn r10_sub_agents_see_no_shared_identity_and_tool_usage_only_with_tools() {
     for agent in team(&standard(), ALL_TOOLS).sub_agents {
-        assert!(!agent.system_prompt.contains(&shared(&Section::Identity)));
-        let usage = agent.system_prompt.contains(&shared(&Section::ToolUsage));
+        assert!(!agent.system_prompt.contains(&shared(&PromptSection::Identity)));
+        let usage = agent.system_prompt.contains(&shared(&PromptSection::ToolUsage));
         assert_eq!(usage, agent.name != *"planner", "{}", agent.name);
     }
 }
@@ -81,7 +89,9 @@ fn every_prompt_begins_with_the_exact_name() {
             let line = format!("You are {}, ", agent.name);
             assert!(agent.system_prompt.starts_with(&line), "{}", agent.name);
         }
-        let lango_orchestration::Root::Single(agent) = tree(false, files).root else { panic!() };
+        let lango_orchestration::RootAgent::Single(agent) = tree(false, files).root else {
+            panic!()
+        };
         assert!(agent.system_prompt.starts_with("You are lango-agent, "));
     }
 }
@@ -106,7 +116,7 @@ fn r14_the_hook_receives_name_and_instruction() {
     let prompts = PromptSections::default()
         .with_files(&[("agents/operator/IDENTITY.md", "Replaced.")])
         .unwrap();
-    build_agent_tree(Config {
+    build_agent_tree(AgentTreeConfig {
         multi_agent: true,
         topology: &topology,
         tools: &tools,
@@ -159,7 +169,7 @@ fn user_files_replace_sections_and_empty_ones_do_not() {
     assert!(vault.contains("## Safety\nBe kind.\n\n## Conversation rules\n"));
     assert!(operator.contains("\n\n# My safety\nBe careful.\n\n## Conversation rules\n"));
     for prompt in [operator, vault] {
-        assert!(prompt.contains(&shared(&Section::ConversationRules)));
+        assert!(prompt.contains(&shared(&PromptSection::ConversationRules)));
         assert!(!prompt.contains("Not a prompt."));
     }
 }
@@ -201,13 +211,13 @@ fn misplaced_prompt_files_are_errors() {
 #[test]
 fn the_order_of_sections_is_the_order_of_their_priorities() {
     let sections = [
-        Section::Identity,
-        Section::AgentIdentity,
-        Section::Safety,
-        Section::ConversationRules,
-        Section::ToolUsage,
-        Section::Custom("A".into()),
+        PromptSection::Identity,
+        PromptSection::AgentIdentity,
+        PromptSection::Safety,
+        PromptSection::ConversationRules,
+        PromptSection::ToolUsage,
+        PromptSection::Custom("A".into()),
     ];
     assert!(sections.is_sorted());
-    assert_eq!(sections.each_ref().map(Section::priority), [100, 150, 200, 300, 400, 900]);
+    assert_eq!(sections.each_ref().map(PromptSection::priority), [100, 150, 200, 300, 400, 900]);
 }

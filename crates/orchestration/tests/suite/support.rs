@@ -1,7 +1,8 @@
 //! Provides tools of any name and functions to build a tree.
 
 use lango_orchestration::{
-    AgentTree, Config, Orchestrator, PromptSections, Root, SingleAgent, Topology, build_agent_tree,
+    AgentTree, AgentTreeConfig, Orchestrator, PromptSections, RootAgent, SingleAgent, Topology,
+    build_agent_tree,
 };
 use lango_tool::{RegisteredTool, SafetyLevel, Tool, ToolContext, ToolError, ToolRegistry};
 
@@ -79,11 +80,11 @@ pub(crate) fn compact() -> Topology {
 pub(crate) fn tree_with(
     topology: &Topology,
     tools: &[&str],
-    change: impl for<'a> FnOnce(&mut Config<'a>),
+    change: impl for<'a> FnOnce(&mut AgentTreeConfig<'a>),
 ) -> AgentTree {
     let tools = registry(tools);
     let prompts = PromptSections::default();
-    let mut config = Config {
+    let mut config = AgentTreeConfig {
         multi_agent: true,
         topology,
         tools: &tools,
@@ -102,15 +103,15 @@ pub(crate) fn team(topology: &Topology, tools: &[&str]) -> Orchestrator {
 
 pub(crate) fn orchestrator(tree: AgentTree) -> Orchestrator {
     match tree.root {
-        Root::Team(orchestrator) => orchestrator,
-        Root::Single(_) => panic!("expected a team"),
+        RootAgent::Team(orchestrator) => orchestrator,
+        RootAgent::Single(_) => panic!("expected a team"),
     }
 }
 
 pub(crate) fn single(topology: &Topology, tools: &[&str]) -> SingleAgent {
     match tree_with(topology, tools, |config| config.multi_agent = false).root {
-        Root::Single(agent) => agent,
-        Root::Team(_) => panic!("expected a single agent"),
+        RootAgent::Single(agent) => agent,
+        RootAgent::Team(_) => panic!("expected a single agent"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tests topologies as data: the two built-in ones, a user's folder and extra agents.
 
 use lango_orchestration::{
-    AgentSpec, MatchOrder, OrchestrationError, Topology, UnmatchedPolicy, partition_tools,
+    AgentSpec, MatchOrder, OrchestrationError, Topology, UnmatchedToolPolicy, partition_tools,
 };
 
 use crate::support::{compact, registry, standard, tool_names};
@@ -32,7 +32,7 @@ fn r03_standard_orders_and_prefixes_are_those_of_the_documents() {
     let order: Vec<&str> = order.iter().map(lango_protocol::AgentName::as_str).collect();
     let expected = ["librarian", "chronicler", "automator", "navigator", "vault", "operator"];
     assert_eq!(order, expected);
-    assert_eq!(*topology.unmatched(), UnmatchedPolicy::NoAgent);
+    assert_eq!(*topology.unmatched(), UnmatchedToolPolicy::NoAgent);
     let librarian = "search_ rag_ graph_ save_knowledge save_learning create_skill list_skills \
                      librarian_";
     for (agent, prefixes) in [
@@ -51,7 +51,7 @@ fn r03_standard_orders_and_prefixes_are_those_of_the_documents() {
 #[test]
 fn r03_compact_prefixes_are_those_of_the_documents() {
     let topology = compact();
-    assert_eq!(*topology.unmatched(), UnmatchedPolicy::Agent("executor".parse().unwrap()));
+    assert_eq!(*topology.unmatched(), UnmatchedToolPolicy::Agent("executor".parse().unwrap()));
     for (agent, prefixes) in [
         ("executor", "exec fs_ browser_ crypto_ skill_"),
         ("researcher", "search_ rag_ graph_ save_knowledge save_learning"),

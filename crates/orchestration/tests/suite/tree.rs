@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lango_orchestration::{
-    Config, OrchestrationError, PromptSections, RemoteAgentSpec, SubAgent, SubAgentKind,
+    AgentTreeConfig, OrchestrationError, PromptSections, RemoteAgentSpec, SubAgent, SubAgentKind,
     build_agent_tree,
 };
 
@@ -152,7 +152,7 @@ fn r07_a_remote_name_that_is_taken_is_an_error() {
     let clashes: [&[&str]; 4] =
         [&["operator"], &["vault"], &["lango-orchestrator"], &["weather", "weather"]];
     for names in clashes {
-        let error = build_agent_tree(Config {
+        let error = build_agent_tree(AgentTreeConfig {
             multi_agent: true,
             topology: &topology,
             tools: &tools,

@@ -3,7 +3,7 @@
 use futures_util::stream::{self, StreamExt as _};
 use lango_encoder::Encoder;
 
-use super::{EmbedError, EmbedFuture, Embedder, EmbeddingModel, Purpose};
+use super::{EmbedError, EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose};
 
 /// Embeds in this process, without a network, a key or a file. The weights are unpacked when the
 /// first text comes.
@@ -18,7 +18,7 @@ const BATCH_SIZE: usize = 32;
 /// Limits the cores that work at once.
 const MAX_WORKER_COUNT: usize = 8;
 
-fn workers() -> usize {
+fn worker_count() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MAX_WORKER_COUNT))
 }
 
@@ -41,12 +41,12 @@ impl Embedder for LocalEmbedder {
     }
 
     fn batch(&self) -> usize {
-        BATCH_SIZE * workers()
+        BATCH_SIZE * worker_count()
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String], _: Purpose) -> EmbedFuture<'a> {
+    fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> EmbedFuture<'a> {
         Box::pin(async move {
-            let workers = workers();
+            let workers = worker_count();
             let share = texts.len().div_ceil(workers).clamp(1, BATCH_SIZE);
             let shares: Vec<Vec<String>> = texts.chunks(share).map(<[String]>::to_vec).collect();
             let shares = stream::iter(shares).map(|texts| {

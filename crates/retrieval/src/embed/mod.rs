@@ -11,7 +11,7 @@ pub use remote::{RemoteEmbedder, RemoteWire};
 
 /// Says what a text is embedded for. Some models distinguish these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum EmbeddingPurpose {
     /// To be found.
     Passage,
     /// To find.
@@ -39,7 +39,7 @@ pub trait Embedder: Send + Sync {
     fn batch(&self) -> usize;
 
     /// Embeds these texts.
-    fn embed<'a>(&'a self, texts: &'a [String], purpose: Purpose) -> EmbedFuture<'a>;
+    fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> EmbedFuture<'a>;
 }
 
 /// Says why there are no vectors.
@@ -78,7 +78,7 @@ pub enum EmbedError {
 }
 
 /// Makes a vector as long as one.
-fn normalise(vector: &mut [f32]) {
+fn normalise_vector(vector: &mut [f32]) {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     if length > 0.0 {
         for value in vector {

@@ -7,7 +7,9 @@ use reqwest::header::RETRY_AFTER;
 use reqwest::{Client, Response, StatusCode};
 use serde::{Deserialize, Serialize};
 
-use super::{EmbedError, EmbedFuture, Embedder, EmbeddingModel, Purpose, normalise};
+use super::{
+    EmbedError, EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, normalise_vector,
+};
 
 /// The API that a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +78,7 @@ impl RemoteEmbedder {
     async fn batch_of(
         &self,
         texts: &[String],
-        purpose: Purpose,
+        purpose: EmbeddingPurpose,
     ) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut waits = RETRY_WAITS.waits();
         let mut retries = 0;
@@ -106,16 +108,16 @@ impl RemoteEmbedder {
         }
     }
 
-    fn request(&self, texts: &[String], purpose: Purpose) -> reqwest::RequestBuilder {
+    fn request(&self, texts: &[String], purpose: EmbeddingPurpose) -> reqwest::RequestBuilder {
         let Self { base_url, name, .. } = self;
         let (url, body) = match self.wire {
             RemoteWire::OpenAi => (
                 format!("{base_url}/embeddings"),
-                serde_json::to_string(&Plain { model: name, input: texts }),
+                serde_json::to_string(&PlainBatch { model: name, input: texts }),
             ),
             RemoteWire::Ollama => (
                 format!("{base_url}/api/embed"),
-                serde_json::to_string(&Plain { model: name, input: texts }),
+                serde_json::to_string(&PlainBatch { model: name, input: texts }),
             ),
             RemoteWire::Gemini => (
                 format!("{base_url}/models/{name}:batchEmbedContents"),
@@ -163,7 +165,7 @@ impl RemoteEmbedder {
             {
                 return Err(unreadable("a vector that is empty or not finite".to_owned()));
             }
-            normalise(vector);
+            normalise_vector(vector);
         }
         Ok(vectors)
     }
@@ -197,7 +199,7 @@ impl Embedder for RemoteEmbedder {
         BATCH_SIZE
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String], purpose: Purpose) -> EmbedFuture<'a> {
+    fn embed<'a>(&'a self, texts: &'a [String], purpose: EmbeddingPurpose) -> EmbedFuture<'a> {
         Box::pin(async move {
             let mut vectors = Vec::with_capacity(texts.len());
             for batch in texts.chunks(BATCH_SIZE) {
@@ -209,7 +211,7 @@ impl Embedder for RemoteEmbedder {
 }
 
 #[derive(Serialize)]
-struct Plain<'a> {
+struct PlainBatch<'a> {
     model: &'a str,
     input: &'a [String],
 }
@@ -255,10 +257,10 @@ struct GeminiPart<'a> {
 }
 
 impl<'a> GeminiBatch<'a> {
-    fn new(name: &str, texts: &'a [String], purpose: Purpose) -> Self {
+    fn new(name: &str, texts: &'a [String], purpose: EmbeddingPurpose) -> Self {
         let task_type = match purpose {
-            Purpose::Passage => "RETRIEVAL_DOCUMENT",
-            Purpose::Query => "RETRIEVAL_QUERY",
+            EmbeddingPurpose::Passage => "RETRIEVAL_DOCUMENT",
+            EmbeddingPurpose::Query => "RETRIEVAL_QUERY",
         };
         let request = |text: &'a String| GeminiRequest {
             model: format!("models/{name}"),

@@ -1,13 +1,13 @@
 //! Checks that the tables and indexes agree with each other.
 
-use lango_store::{Dialect, Statement, StoreError};
+use lango_store::{SqlDialect, Statement, StoreError};
 
 use super::Retrieval;
 use crate::RetrievalError;
 
 /// Describes a disagreement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct IndexProblem {
     /// The disagreement, in words.
     pub what: String,
 }
@@ -48,16 +48,16 @@ const STALE_WORDS_POSTGRES: &str = "SELECT COUNT(*) FROM retrieval_passages \
 impl Retrieval {
     /// Reads everything and says what does not agree. Vectors that are missing are none of it: they
     /// are made when there is time.
-    pub async fn check(&self) -> Result<Vec<Problem>, RetrievalError> {
+    pub async fn check(&self) -> Result<Vec<IndexProblem>, RetrievalError> {
         let mut problems = Vec::new();
         for (what, sql) in FORBIDDEN_ROWS {
             let count = self.count(sql).await?;
             if count > 0 {
-                problems.push(Problem { what: format!("{count} {what}") });
+                problems.push(IndexProblem { what: format!("{count} {what}") });
             }
         }
         match self.database.dialect() {
-            Dialect::Sqlite => {
+            SqlDialect::Sqlite => {
                 // With a rank of 1 it compares the index with the texts, and fails if they differ.
                 let check = "INSERT INTO retrieval_words (retrieval_words, rank) \
                              VALUES ('integrity-check', 1)";
@@ -65,16 +65,16 @@ impl Retrieval {
                     Ok(_) => {}
                     Err(StoreError::Corrupt { reason, .. } | StoreError::Query { reason }) => {
                         let what = format!("the full-text index differs from the texts: {reason}");
-                        problems.push(Problem { what });
+                        problems.push(IndexProblem { what });
                     }
                     Err(error) => return Err(error.into()),
                 }
             }
-            Dialect::Postgres => {
+            SqlDialect::Postgres => {
                 let count = self.count(STALE_WORDS_POSTGRES).await?;
                 if count > 0 {
                     let what = format!("{count} passages whose words differ from their text");
-                    problems.push(Problem { what });
+                    problems.push(IndexProblem { what });
                 }
             }
         }

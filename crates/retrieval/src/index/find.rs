@@ -6,12 +6,12 @@ use lango_store::{Row, Statement, StoreError};
 use serde::Serialize;
 
 use super::Retrieval;
-use crate::fusion::fuse;
-use crate::{EmbedError, EntryKey, RetrievalError, Space, ids};
+use crate::fusion::fuse_rankings;
+use crate::{EmbedError, EntryKey, EntrySpace, RetrievalError, ids};
 
 /// Says how texts are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum RetrievalMode {
     /// By words.
     Words,
     /// By meaning.
@@ -23,9 +23,9 @@ pub enum Mode {
 
 /// Describes a search.
 #[derive(Debug, Clone)]
-pub struct Search {
+pub struct SearchQuery {
     /// The space to search.
-    pub space: Space,
+    pub space: EntrySpace,
     /// Only in these collections; in all of them if there are none.
     pub collections: Vec<String>,
     /// The user's query.
@@ -33,20 +33,20 @@ pub struct Search {
     /// The maximum number of hits.
     pub limit: usize,
     /// The mode.
-    pub mode: Mode,
+    pub mode: RetrievalMode,
     /// The minimum similarity of hits by meaning only, from -1 to 1.
     pub min_similarity: f32,
 }
 
-impl Search {
+impl SearchQuery {
     /// Makes a search in all collections of a space, by words and meaning.
-    pub fn new(space: Space, text: impl Into<String>, limit: usize) -> Self {
+    pub fn new(space: EntrySpace, text: impl Into<String>, limit: usize) -> Self {
         Self {
             space,
             collections: Vec::new(),
             text: text.into(),
             limit,
-            mode: Mode::default(),
+            mode: RetrievalMode::default(),
             min_similarity: 0.0,
         }
     }
@@ -91,32 +91,37 @@ pub struct SearchHit {
 const MIN_RANKING_DEPTH: usize = 100;
 
 impl Retrieval {
-    /// Finds passages. With [`Mode::Hybrid`] and no embedder, or one that does not answer, it
+    /// Finds passages. With [`RetrievalMode::Hybrid`] and no embedder, or one that does not answer, it
     /// searches by words only.
-    pub async fn search(&self, search: &Search) -> Result<SearchHits, RetrievalError> {
-        let scopes = self.scopes(search).await?;
+    pub async fn search(&self, search: &SearchQuery) -> Result<SearchHits, RetrievalError> {
+        let scopes = self.list_scopes(search).await?;
         if scopes.is_empty() || search.limit == 0 {
             return Ok(SearchHits::default());
         }
         let depth = MIN_RANKING_DEPTH.max(search.limit);
         let by_words = match search.mode {
-            Mode::Vectors => Vec::new(),
-            Mode::Words | Mode::Hybrid => self.by_words(search, &scopes, depth).await?,
+            RetrievalMode::Vectors => Vec::new(),
+            RetrievalMode::Words | RetrievalMode::Hybrid => {
+                self.find_by_words(search, &scopes, depth).await?
+            }
         };
         let mut words_only = None;
         let mut by_meaning = match search.mode {
-            Mode::Words => Vec::new(),
-            Mode::Vectors => self.by_meaning(&search.text, search.space, &scopes, depth).await?,
-            Mode::Hybrid => match self.by_meaning(&search.text, search.space, &scopes, depth).await
-            {
-                Ok(ranked) => ranked,
-                Err(RetrievalError::NoEmbedder) => Vec::new(),
-                Err(RetrievalError::Embed(error)) => {
-                    words_only = Some(error);
-                    Vec::new()
+            RetrievalMode::Words => Vec::new(),
+            RetrievalMode::Vectors => {
+                self.find_by_meaning(&search.text, search.space, &scopes, depth).await?
+            }
+            RetrievalMode::Hybrid => {
+                match self.find_by_meaning(&search.text, search.space, &scopes, depth).await {
+                    Ok(ranked) => ranked,
+                    Err(RetrievalError::NoEmbedder) => Vec::new(),
+                    Err(RetrievalError::Embed(error)) => {
+                        words_only = Some(error);
+                        Vec::new()
+                    }
+                    Err(error) => return Err(error),
                 }
-                Err(error) => return Err(error),
-            },
+            }
         };
         let words: HashSet<i64> = by_words.iter().map(|hit| hit.passage).collect();
         by_meaning.retain(|(passage, similarity)| {
@@ -124,12 +129,12 @@ impl Retrieval {
         });
         let similarities: HashMap<i64, f32> = by_meaning.iter().copied().collect();
         let mut fused = match search.mode {
-            Mode::Words => by_words.iter().map(|hit| (hit.passage, hit.score)).collect(),
-            Mode::Vectors => {
+            RetrievalMode::Words => by_words.iter().map(|hit| (hit.passage, hit.score)).collect(),
+            RetrievalMode::Vectors => {
                 let score = |(passage, similarity)| (passage, f64::from(similarity));
                 by_meaning.into_iter().map(score).collect()
             }
-            Mode::Hybrid => fuse(&by_meaning, &by_words),
+            RetrievalMode::Hybrid => fuse_rankings(&by_meaning, &by_words),
         };
         fused.truncate(search.limit);
         let mut hits = self.load(&fused).await?;
@@ -141,15 +146,15 @@ impl Retrieval {
     }
 
     /// Returns the numbers of the collections to search.
-    async fn scopes(&self, search: &Search) -> Result<Vec<i64>, StoreError> {
+    async fn list_scopes(&self, search: &SearchQuery) -> Result<Vec<i64>, StoreError> {
         if !search.collections.is_empty() {
-            let scope = |collection: &String| ids::scope(search.space, collection);
+            let scope = |collection: &String| ids::scope_number(search.space, collection);
             return Ok(search.collections.iter().map(scope).collect());
         }
         let statement =
             Statement::new("SELECT DISTINCT collection FROM retrieval_entries WHERE space = $1");
         let rows = self.database.query(statement.bind(search.space.as_str())).await?;
-        rows.iter().map(|row| Ok(ids::scope(search.space, row.text(0)?))).collect()
+        rows.iter().map(|row| Ok(ids::scope_number(search.space, row.text(0)?))).collect()
     }
 
     /// Loads the passages of these numbers, in this order. One that was deleted meanwhile is left
@@ -167,7 +172,8 @@ impl Retrieval {
                  WHERE p.id = $1",
             );
             let rows = self.database.query(statement.bind(*passage)).await?;
-            if let Some(hit) = rows.first().map(|row| hit(row, *score)).transpose()?.flatten() {
+            if let Some(hit) = rows.first().map(|row| read_hit(row, *score)).transpose()?.flatten()
+            {
                 hits.push((*passage, hit));
             }
         }
@@ -175,8 +181,8 @@ impl Retrieval {
     }
 }
 
-fn hit(row: &Row, score: f64) -> Result<Option<SearchHit>, StoreError> {
-    let Some(space) = Space::from_name(row.text(0)?) else { return Ok(None) };
+fn read_hit(row: &Row, score: f64) -> Result<Option<SearchHit>, StoreError> {
+    let Some(space) = EntrySpace::from_name(row.text(0)?) else { return Ok(None) };
     Ok(Some(SearchHit {
         entry: EntryKey::new(space, row.text(1)?, row.text(2)?),
         title: row.text(3)?.to_owned(),

@@ -3,11 +3,11 @@
 use lango_store::{Row, Statement, StoreError};
 
 use super::Retrieval;
-use crate::{EntryKey, EntrySummary, NewPassage, RetrievalError, Space, ids};
+use crate::{EntryKey, EntrySpace, EntrySummary, NewPassage, RetrievalError, ids};
 
 /// Describes the size of one collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SpaceSize {
+pub struct CollectionSize {
     /// The collection.
     pub collection: String,
     /// Its entries.
@@ -18,31 +18,34 @@ pub struct SpaceSize {
 
 impl Retrieval {
     /// Returns the digest of an entry; `None` where it does not exist.
-    pub async fn entry_digest(&self, key: &EntryKey) -> Result<Option<String>, RetrievalError> {
+    pub async fn find_entry_digest(
+        &self,
+        key: &EntryKey,
+    ) -> Result<Option<String>, RetrievalError> {
         let statement =
             Statement::new("SELECT digest FROM retrieval_entries WHERE scope = $1 AND key = $2")
-                .bind(ids::scope_of(key))
+                .bind(ids::entry_scope(key))
                 .bind(key.key.as_str());
         let rows = self.database.query(statement).await?;
         rows.first().map(|row| Ok(row.text(0)?.to_owned())).transpose()
     }
 
     /// Returns an entry; `None` where it does not exist.
-    pub async fn entry(&self, key: &EntryKey) -> Result<Option<EntrySummary>, RetrievalError> {
+    pub async fn find_entry(&self, key: &EntryKey) -> Result<Option<EntrySummary>, RetrievalError> {
         let statement = Statement::new(
             "SELECT space, collection, key, title, source, digest, passages, at \
              FROM retrieval_entries WHERE scope = $1 AND key = $2",
         );
-        let statement = statement.bind(ids::scope_of(key)).bind(key.key.as_str());
+        let statement = statement.bind(ids::entry_scope(key)).bind(key.key.as_str());
         let rows = self.database.query(statement).await?;
-        Ok(rows.first().map(summary).transpose()?.flatten())
+        Ok(rows.first().map(read_summary).transpose()?.flatten())
     }
 
     /// Returns entries of a space by collection and key, after the given one, at most `limit`.
     /// `collection` restricts them to one collection.
-    pub async fn entries(
+    pub async fn list_entries(
         &self,
-        space: Space,
+        space: EntrySpace,
         collection: Option<&str>,
         after: Option<&EntryKey>,
         limit: u32,
@@ -67,17 +70,17 @@ impl Retrieval {
             )
             .await?;
         let summaries: Result<Vec<Option<EntrySummary>>, StoreError> =
-            rows.iter().map(summary).collect();
+            rows.iter().map(read_summary).collect();
         Ok(summaries?.into_iter().flatten().collect())
     }
 
     /// Returns the passages of an entry, in order.
-    pub async fn passages(&self, key: &EntryKey) -> Result<Vec<NewPassage>, RetrievalError> {
+    pub async fn read_passages(&self, key: &EntryKey) -> Result<Vec<NewPassage>, RetrievalError> {
         let statement = Statement::new(
             "SELECT heading, body, position FROM retrieval_passages WHERE entry = \
              (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2) ORDER BY number",
         );
-        let statement = statement.bind(ids::scope_of(key)).bind(key.key.as_str());
+        let statement = statement.bind(ids::entry_scope(key)).bind(key.key.as_str());
         let rows = self.database.query(statement).await?;
         let passage = |row: &Row| {
             Ok(NewPassage {
@@ -90,20 +93,23 @@ impl Retrieval {
     }
 
     /// Tells whether a space is empty.
-    pub async fn is_empty(&self, space: Space) -> Result<bool, RetrievalError> {
+    pub async fn is_empty(&self, space: EntrySpace) -> Result<bool, RetrievalError> {
         let statement = Statement::new("SELECT 1 FROM retrieval_entries WHERE space = $1 LIMIT 1");
         Ok(self.database.query(statement.bind(space.as_str())).await?.is_empty())
     }
 
     /// Returns the collections of a space.
-    pub async fn collections(&self, space: Space) -> Result<Vec<SpaceSize>, RetrievalError> {
+    pub async fn list_collections(
+        &self,
+        space: EntrySpace,
+    ) -> Result<Vec<CollectionSize>, RetrievalError> {
         let statement = Statement::new(
             "SELECT collection, COUNT(*), CAST(COALESCE(SUM(passages), 0) AS BIGINT) \
              FROM retrieval_entries WHERE space = $1 GROUP BY collection ORDER BY collection",
         );
         let rows = self.database.query(statement.bind(space.as_str())).await?;
         let size = |row: &Row| {
-            Ok(SpaceSize {
+            Ok(CollectionSize {
                 collection: row.text(0)?.to_owned(),
                 entries: row.unsigned(1)?,
                 passages: row.unsigned(2)?,
@@ -114,8 +120,8 @@ impl Retrieval {
 }
 
 /// Reads a row of an entry; `None` for a space of a newer version of the program.
-fn summary(row: &Row) -> Result<Option<EntrySummary>, StoreError> {
-    let Some(space) = Space::from_name(row.text(0)?) else { return Ok(None) };
+fn read_summary(row: &Row) -> Result<Option<EntrySummary>, StoreError> {
+    let Some(space) = EntrySpace::from_name(row.text(0)?) else { return Ok(None) };
     Ok(Some(EntrySummary {
         key: EntryKey::new(space, row.text(1)?, row.text(2)?),
         title: row.text(3)?.to_owned(),

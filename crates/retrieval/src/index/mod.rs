@@ -18,9 +18,9 @@ use parking_lot::Mutex;
 
 use crate::{EmbedError, Embedder, RetrievalError, ids};
 
-pub use check::Problem;
-pub use find::{Mode, Search, SearchHit, SearchHits};
-pub use list::SpaceSize;
+pub use check::IndexProblem;
+pub use find::{RetrievalMode, SearchHit, SearchHits, SearchQuery};
+pub use list::CollectionSize;
 pub use write::PreparedEntry;
 
 /// The handle of the index. Clones share everything.
@@ -30,13 +30,13 @@ pub struct Retrieval {
     embedder: Option<Arc<dyn Embedder>>,
     /// The number of the embedder's model.
     model: Option<i64>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedIndex>,
 }
 
 /// Holds what clones share. It uses locks, because they are held for a few instructions and never
 /// across a wait.
 #[derive(Default)]
-struct Shared {
+struct SharedIndex {
     /// Vectors of the last queries, newest last: one turn asks the same thing several times.
     queries: Mutex<VecDeque<(String, Vec<f32>)>>,
     /// The last error of the embedding model.
@@ -53,7 +53,7 @@ impl Retrieval {
         embedder: Option<Arc<dyn Embedder>>,
     ) -> Result<Self, RetrievalError> {
         database.migrate(&schema::COMPONENT).await?;
-        let model = embedder.as_ref().map(|embedder| ids::model(&embedder.model().name));
+        let model = embedder.as_ref().map(|embedder| ids::model_number(&embedder.model().name));
         let retrieval = Self { database, embedder, model, shared: Arc::default() };
         retrieval.register_model().await?;
         Ok(retrieval)
@@ -91,12 +91,12 @@ impl Retrieval {
         *self.shared.failure.lock() = Some(error);
     }
 
-    fn remembered(&self, text: &str) -> Option<Vec<f32>> {
+    fn find_cached_vector(&self, text: &str) -> Option<Vec<f32>> {
         let queries = self.shared.queries.lock();
         queries.iter().find(|(known, _)| known == text).map(|(_, vector)| vector.clone())
     }
 
-    fn remember(&self, text: &str, vector: &[f32]) {
+    fn cache_vector(&self, text: &str, vector: &[f32]) {
         let mut queries = self.shared.queries.lock();
         if queries.len() == MAX_CACHED_QUERY_COUNT {
             queries.pop_front();

@@ -1,8 +1,8 @@
 //! Defines the tables. Times are microseconds since the epoch; numbers come from `ids.rs`.
 
-use lango_store::{Component, Migration};
+use lango_store::{Migration, SchemaComponent};
 
-pub(super) const COMPONENT: Component = Component {
+pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "retrieval",
     migrations: &[Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 }],
 };

@@ -1,11 +1,11 @@
 //! Completes the vectors: after the model changed, or while it did not answer.
 
-use lango_store::{Batch, Dialect, Row, Statement, StoreError};
+use lango_store::{Batch, Row, SqlDialect, Statement, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use super::Retrieval;
 use super::write::embedded_text;
-use crate::{Purpose, RetrievalError, vector};
+use crate::{EmbeddingPurpose, RetrievalError, vector};
 
 /// Represents a passage without a vector.
 struct MissingVector {
@@ -16,7 +16,7 @@ struct MissingVector {
 
 impl Retrieval {
     /// Returns how many passages have no vector of the current model.
-    pub async fn missing_vectors(&self) -> Result<u64, RetrievalError> {
+    pub async fn count_missing_vectors(&self) -> Result<u64, RetrievalError> {
         let Some(model) = self.model else { return Ok(0) };
         let statement = Statement::new(
             "SELECT (SELECT COUNT(*) FROM retrieval_passages) - \
@@ -43,11 +43,11 @@ impl Retrieval {
             if cancel.is_cancelled() || made >= limit {
                 return Ok(made);
             }
-            let missing = self.missing_after(model, after, embedder.batch()).await?;
+            let missing = self.list_missing_after(model, after, embedder.batch()).await?;
             let Some(last) = missing.last() else { break };
             after = last.passage;
             let texts: Vec<String> = missing.iter().map(|item| item.text.clone()).collect();
-            let vectors = embedder.embed(&texts, Purpose::Passage).await?;
+            let vectors = embedder.embed(&texts, EmbeddingPurpose::Passage).await?;
             let mut batch = Batch::with_capacity(missing.len());
             for (item, values) in missing.iter().zip(&vectors) {
                 batch.push(
@@ -72,7 +72,7 @@ impl Retrieval {
         Ok(made)
     }
 
-    async fn missing_after(
+    async fn list_missing_after(
         &self,
         model: i64,
         after: i64,
@@ -99,14 +99,14 @@ impl Retrieval {
     /// Writes a vector, unless its passage went away while it was made.
     fn insert_vector(&self) -> &'static str {
         match self.database.dialect() {
-            Dialect::Sqlite => {
+            SqlDialect::Sqlite => {
                 "INSERT INTO retrieval_vectors (model, scope, passage, vector) \
                  SELECT $1, $2, $3, $4 \
                  WHERE EXISTS (SELECT 1 FROM retrieval_passages WHERE id = $3) \
                  ON CONFLICT (passage) DO UPDATE SET \
                  model = excluded.model, scope = excluded.scope, vector = excluded.vector"
             }
-            Dialect::Postgres => {
+            SqlDialect::Postgres => {
                 "INSERT INTO retrieval_vectors (model, scope, passage, vector) \
                  SELECT $1::BIGINT, $2::BIGINT, $3::BIGINT, $4::BYTEA \
                  WHERE EXISTS (SELECT 1 FROM retrieval_passages WHERE id = $3 FOR SHARE) \

@@ -2,30 +2,30 @@
 
 use std::collections::HashSet;
 
-use lango_store::{Dialect, Row, Statement, StoreError};
+use lango_store::{Row, SqlDialect, Statement, StoreError};
 
-use super::write::scope_word;
-use super::{Retrieval, Search};
+use super::write::scope_term;
+use super::{Retrieval, SearchQuery};
 use crate::fusion::WordHit;
-use crate::{Space, query};
+use crate::{EntrySpace, query};
 
 /// The number of passages with a word from which on it is common.
 const COMMON_TERM_COUNT: i64 = 5_000;
 
 impl Retrieval {
-    pub(super) async fn by_words(
+    pub(super) async fn find_by_words(
         &self,
-        search: &Search,
+        search: &SearchQuery,
         scopes: &[i64],
         max_hits: usize,
     ) -> Result<Vec<WordHit>, StoreError> {
-        let terms = query::terms(&search.text);
+        let terms = query::search_terms(&search.text);
         if terms.is_empty() {
             return Ok(Vec::new());
         }
         let rows = match self.database.dialect() {
-            Dialect::Sqlite => self.matches_sqlite(search, &terms, scopes, max_hits).await?,
-            Dialect::Postgres => {
+            SqlDialect::Sqlite => self.matches_sqlite(search, &terms, scopes, max_hits).await?,
+            SqlDialect::Postgres => {
                 let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
                 let statement = Statement::new(WORDS_POSTGRES)
                     .bind(terms.join(" "))
@@ -38,7 +38,7 @@ impl Retrieval {
             Ok(WordHit {
                 passage: row.integer(0)?,
                 score: row.real(1)?,
-                coverage: query::coverage(&terms, &[row.text(2)?, row.text(3)?, row.text(4)?]),
+                coverage: query::term_coverage(&terms, &[row.text(2)?, row.text(3)?, row.text(4)?]),
             })
         };
         rows.iter().map(hit).collect()
@@ -47,18 +47,19 @@ impl Retrieval {
     /// Returns the rows of [`WORDS_SQLITE`].
     async fn matches_sqlite(
         &self,
-        search: &Search,
+        search: &SearchQuery,
         terms: &[String],
         scopes: &[i64],
         max_hits: usize,
     ) -> Result<Vec<Row>, StoreError> {
-        let terms = self.rare_terms(terms).await?;
+        let terms = self.filter_rare_terms(terms).await?;
         let limit = |rows: usize| i64::try_from(rows).unwrap_or(i64::MAX);
         // Most passages are documents, so that searching all of them, and leaving out the
         // rest, is cheaper than comparing each with its scope.
-        if search.space == Space::Documents && search.collections.is_empty() {
-            let statement = Statement::new(WORDS_SQLITE).long();
-            let statement = statement.bind(query::for_fts5(&terms, &[])).bind(limit(2 * max_hits));
+        if search.space == EntrySpace::Documents && search.collections.is_empty() {
+            let statement = Statement::new(WORDS_SQLITE).mark_long();
+            let statement =
+                statement.bind(query::render_fts5_query(&terms, &[])).bind(limit(2 * max_hits));
             let mut rows = self.database.query(statement).await?;
             let all = rows.len() < 2 * max_hits;
             let wanted: HashSet<i64> = scopes.iter().copied().collect();
@@ -69,15 +70,16 @@ impl Retrieval {
                 return Ok(rows);
             }
         }
-        let scopes: Vec<String> = scopes.iter().map(|scope| scope_word(*scope)).collect();
-        let statement = Statement::new(WORDS_SQLITE).long();
-        let statement = statement.bind(query::for_fts5(&terms, &scopes)).bind(limit(max_hits));
+        let scopes: Vec<String> = scopes.iter().map(|scope| scope_term(*scope)).collect();
+        let statement = Statement::new(WORDS_SQLITE).mark_long();
+        let statement =
+            statement.bind(query::render_fts5_query(&terms, &scopes)).bind(limit(max_hits));
         self.database.query(statement).await
     }
 
     /// Returns the terms without those that are in so many passages that they say little and cost
     /// much, as long as others remain.
-    async fn rare_terms(&self, terms: &[String]) -> Result<Vec<String>, StoreError> {
+    async fn filter_rare_terms(&self, terms: &[String]) -> Result<Vec<String>, StoreError> {
         if terms.len() < 2 || !self.is_large().await? {
             return Ok(terms.to_vec());
         }
@@ -87,7 +89,7 @@ impl Retrieval {
                 "SELECT COUNT(*) FROM (SELECT 1 FROM retrieval_words \
                  WHERE retrieval_words MATCH $1 LIMIT $2)",
             );
-            let query = query::for_fts5(std::slice::from_ref(term), &[]);
+            let query = query::render_fts5_query(std::slice::from_ref(term), &[]);
             let rows = self.database.query(statement.bind(query).bind(COMMON_TERM_COUNT)).await?;
             let count = rows.first().map_or(Ok(0), |row| row.integer(0))?;
             if count < COMMON_TERM_COUNT {

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use lango_protocol::Timestamp;
-use lango_store::{Batch, Dialect, Statement, StoreError};
+use lango_store::{Batch, SqlDialect, Statement, StoreError};
 
 use super::Retrieval;
 use crate::{
-    EntryKey, NewEntry, NewPassage, Purpose, PutOutcome, RetrievalError, ids, query, vector,
+    EmbeddingPurpose, EntryKey, NewEntry, NewPassage, PutOutcome, RetrievalError, ids, query,
+    vector,
 };
 
 /// Represents an entry with its vectors, ready to be written together with other data.
@@ -21,7 +22,7 @@ pub struct PreparedEntry {
 impl PreparedEntry {
     /// Returns the statements that write it, for a batch that the caller writes; empty if the entry
     /// is already stored.
-    pub fn statements(self) -> Vec<Statement> {
+    pub fn into_statements(self) -> Vec<Statement> {
         self.statements
     }
 }
@@ -30,7 +31,7 @@ impl Retrieval {
     /// Stores an entry and replaces one with the same key. It is found as a whole or, where this
     /// fails, not at all. Where the embedding model does not answer, the entry is found by its
     /// words, and [`Retrieval::embed_missing`] adds the vectors later.
-    pub async fn put(&self, entry: &NewEntry) -> Result<PutOutcome, RetrievalError> {
+    pub async fn put_entry(&self, entry: &NewEntry) -> Result<PutOutcome, RetrievalError> {
         let prepared = self.prepare(entry).await?;
         let put = prepared.put;
         if put != PutOutcome::Unchanged {
@@ -43,41 +44,41 @@ impl Retrieval {
 
     /// Does everything but write.
     pub async fn prepare(&self, entry: &NewEntry) -> Result<PreparedEntry, RetrievalError> {
-        let there = self.entry_digest(&entry.key).await?;
+        let there = self.find_entry_digest(&entry.key).await?;
         let put = match &there {
-            Some(digest) if *digest == without_nul(&entry.digest) => {
+            Some(digest) if *digest == remove_nul(&entry.digest) => {
                 return Ok(PreparedEntry { statements: Vec::new(), put: PutOutcome::Unchanged });
             }
             Some(_) => PutOutcome::Replaced,
             None => PutOutcome::Added,
         };
-        let passages: Vec<NewPassage> = entry.passages.iter().map(clean).collect();
+        let passages: Vec<NewPassage> = entry.passages.iter().map(clean_passage).collect();
         let known = if put == PutOutcome::Replaced {
-            self.known_vectors(&entry.key).await?
+            self.read_known_vectors(&entry.key).await?
         } else {
             HashMap::new()
         };
-        let vectors = self.vectors(&entry.title, &passages, known).await?;
-        let mut statements = self.removal(&entry.key);
-        statements.extend(self.insertion(entry, &passages, &vectors));
+        let vectors = self.compute_vectors(&entry.title, &passages, known).await?;
+        let mut statements = self.build_removal(&entry.key);
+        statements.extend(self.build_insertion(entry, &passages, &vectors));
         Ok(PreparedEntry { statements, put })
     }
 
     /// Takes an entry out. False where there was none.
     pub async fn remove(&self, key: &EntryKey) -> Result<bool, RetrievalError> {
         let mut batch = Batch::new();
-        self.removal(key).into_iter().for_each(|statement| batch.push(statement));
+        self.build_removal(key).into_iter().for_each(|statement| batch.push(statement));
         let changed = self.database.write(batch).await?;
         Ok(changed.last().is_some_and(|rows| *rows > 0))
     }
 
     /// Returns the statements that remove an entry, for a batch that the caller writes. The last
     /// one changes a row if there was an entry.
-    pub fn removal(&self, key: &EntryKey) -> Vec<Statement> {
-        let scope = ids::scope_of(key);
+    pub fn build_removal(&self, key: &EntryKey) -> Vec<Statement> {
+        let scope = ids::entry_scope(key);
         let of_entry = |sql: &'static str| Statement::new(sql).bind(scope).bind(key.key.as_str());
         let mut statements = Vec::with_capacity(4);
-        if self.database.dialect() == Dialect::Sqlite {
+        if self.database.dialect() == SqlDialect::Sqlite {
             // The index has no copy of the text, so the deletion needs it.
             statements.push(of_entry(
                 "INSERT INTO retrieval_words \
@@ -98,13 +99,13 @@ impl Retrieval {
         statements
     }
 
-    fn insertion(
+    fn build_insertion(
         &self,
         entry: &NewEntry,
         passages: &[NewPassage],
         vectors: &[Option<Vec<u8>>],
     ) -> Vec<Statement> {
-        let scope = ids::scope_of(&entry.key);
+        let scope = ids::entry_scope(&entry.key);
         let id = ids::new_id();
         let mut statements = Vec::with_capacity(1 + 3 * passages.len());
         statements.push(
@@ -118,25 +119,25 @@ impl Retrieval {
             .bind(entry.key.space.as_str())
             .bind(entry.key.collection.as_str())
             .bind(entry.key.key.as_str())
-            .bind(without_nul(&entry.title))
-            .bind(without_nul(&entry.source))
-            .bind(without_nul(&entry.digest))
+            .bind(remove_nul(&entry.title))
+            .bind(remove_nul(&entry.source))
+            .bind(remove_nul(&entry.digest))
             .bind(i64::try_from(passages.len()).unwrap_or(i64::MAX))
             .bind(Timestamp::now().as_microseconds()),
         );
         for (number, (passage, vector)) in (0_i64..).zip(passages.iter().zip(vectors)) {
             let passage_id = ids::new_id();
-            let heading = full_heading(&entry.title, &passage.heading);
+            let heading = join_heading(&entry.title, &passage.heading);
             let extra = query::extra_terms(&format!("{heading} {}", passage.text));
             let row = |sql: &'static str| {
                 Statement::new(sql)
                     .bind(passage_id)
-                    .bind(scope_word(scope))
+                    .bind(scope_term(scope))
                     .bind(heading.as_str())
                     .bind(passage.text.as_str())
                     .bind(extra.as_str())
             };
-            let sqlite = self.database.dialect() == Dialect::Sqlite;
+            let sqlite = self.database.dialect() == SqlDialect::Sqlite;
             let insert = if sqlite { INSERT_PASSAGE_SQLITE } else { INSERT_PASSAGE_POSTGRES };
             statements.push(
                 row(insert).bind(id).bind(scope).bind(number).bind(passage.position.as_str()),
@@ -163,7 +164,7 @@ impl Retrieval {
 
     /// Returns the vectors of passages: those that the entry already had, and new ones for the
     /// rest; `None` without a model, or while it does not answer.
-    async fn vectors(
+    async fn compute_vectors(
         &self,
         title: &str,
         passages: &[NewPassage],
@@ -172,14 +173,14 @@ impl Retrieval {
         let Some(embedder) = &self.embedder else { return Ok(vec![None; passages.len()]) };
         let texts: Vec<String> = passages
             .iter()
-            .map(|passage| embedded_text(&full_heading(title, &passage.heading), &passage.text))
+            .map(|passage| embedded_text(&join_heading(title, &passage.heading), &passage.text))
             .collect();
         let mut missing: Vec<String> =
             texts.iter().filter(|text| !known.contains_key(*text)).cloned().collect();
         missing.sort();
         missing.dedup();
         for batch in missing.chunks(embedder.batch()) {
-            match embedder.embed(batch, Purpose::Passage).await {
+            match embedder.embed(batch, EmbeddingPurpose::Passage).await {
                 Ok(vectors) => {
                     let stored = vectors.iter().map(|values| vector::to_bytes(values));
                     known.extend(batch.iter().cloned().zip(stored));
@@ -194,7 +195,10 @@ impl Retrieval {
     }
 
     /// Returns the vectors that an entry has, by the text they were made of.
-    async fn known_vectors(&self, key: &EntryKey) -> Result<HashMap<String, Vec<u8>>, StoreError> {
+    async fn read_known_vectors(
+        &self,
+        key: &EntryKey,
+    ) -> Result<HashMap<String, Vec<u8>>, StoreError> {
         let Some(model) = self.model else { return Ok(HashMap::new()) };
         let rows = self
             .database
@@ -205,7 +209,7 @@ impl Retrieval {
                      WHERE p.entry = \
                      (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2)",
                 )
-                .bind(ids::scope_of(key))
+                .bind(ids::entry_scope(key))
                 .bind(key.key.as_str())
                 .bind(model),
             )
@@ -225,7 +229,7 @@ const INSERT_PASSAGE_POSTGRES: &str = "INSERT INTO retrieval_passages \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, lango_words($3, $4, $5))";
 
 /// Returns the term that stands for a scope in the full-text index.
-pub(super) fn scope_word(scope: i64) -> String {
+pub(super) fn scope_term(scope: i64) -> String {
     format!("s{scope:x}")
 }
 
@@ -234,8 +238,8 @@ pub(super) fn embedded_text(heading: &str, text: &str) -> String {
     if heading.is_empty() { text.to_owned() } else { format!("{heading}\n{text}") }
 }
 
-fn full_heading(title: &str, heading: &str) -> String {
-    let title = without_nul(title);
+fn join_heading(title: &str, heading: &str) -> String {
+    let title = remove_nul(title);
     match (title.is_empty(), heading.is_empty()) {
         (_, true) => title,
         (true, false) => heading.to_owned(),
@@ -243,15 +247,15 @@ fn full_heading(title: &str, heading: &str) -> String {
     }
 }
 
-fn clean(passage: &NewPassage) -> NewPassage {
+fn clean_passage(passage: &NewPassage) -> NewPassage {
     NewPassage {
-        heading: without_nul(&passage.heading),
-        text: without_nul(&passage.text),
-        position: without_nul(&passage.position),
+        heading: remove_nul(&passage.heading),
+        text: remove_nul(&passage.text),
+        position: remove_nul(&passage.position),
     }
 }
 
 /// Removes NUL characters, which PostgreSQL does not store in a text.
-fn without_nul(text: &str) -> String {
+fn remove_nul(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lango_retrieval::{
-    EmbedError, EmbedFuture, Embedder, EmbeddingModel, EntryKey, NewEntry, NewPassage, Purpose,
-    Retrieval, Space,
+    EmbedError, EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, EntryKey, EntrySpace,
+    NewEntry, NewPassage, Retrieval,
 };
 use lango_store::DatabaseLocation;
 
@@ -34,7 +34,7 @@ impl Embedder for Thesaurus {
         2
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String], _: Purpose) -> EmbedFuture<'a> {
+    fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> EmbedFuture<'a> {
         Box::pin(async move {
             self.asked.fetch_add(texts.len(), Ordering::SeqCst);
             let vector = |text: &String| {
@@ -65,7 +65,7 @@ impl Embedder for Silent {
         8
     }
 
-    fn embed<'a>(&'a self, _: &'a [String], _: Purpose) -> EmbedFuture<'a> {
+    fn embed<'a>(&'a self, _: &'a [String], _: EmbeddingPurpose) -> EmbedFuture<'a> {
         let error = EmbedError::Unreachable { model: self.0.name.clone(), reason: "away".into() };
         Box::pin(async move { Err(error) })
     }
@@ -90,7 +90,7 @@ pub(crate) fn in_collection(collection: &str, key: &str, texts: &[&str]) -> NewE
         position: format!("line {line}"),
     });
     NewEntry {
-        key: EntryKey::new(Space::Documents, collection, key),
+        key: EntryKey::new(EntrySpace::Documents, collection, key),
         title: key.to_owned(),
         source: format!("{key}.md"),
         digest: texts.concat(),

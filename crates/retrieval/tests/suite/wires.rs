@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use lango_retrieval::{EmbedError, Embedder, Purpose, RemoteEmbedder, RemoteWire};
+use lango_retrieval::{EmbedError, Embedder, EmbeddingPurpose, RemoteEmbedder, RemoteWire};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -124,7 +124,8 @@ async fn each_wire_gives_the_vectors_in_the_order_of_the_texts() {
     for (wire, answer, path, key) in wires {
         let (address, received) = server(answer).await;
         let texts = texts(70);
-        let vectors = embedder(wire, &address).embed(&texts, Purpose::Passage).await.unwrap();
+        let vectors =
+            embedder(wire, &address).embed(&texts, EmbeddingPurpose::Passage).await.unwrap();
         assert_eq!(vectors.len(), 70);
         for (number, vector) in vectors.iter().enumerate() {
             let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
@@ -144,7 +145,7 @@ async fn each_wire_gives_the_vectors_in_the_order_of_the_texts() {
 async fn gemini_is_told_what_a_text_is_for() {
     let (address, received) = server(gemini).await;
     let embedder = embedder(RemoteWire::Gemini, &address);
-    embedder.embed(&texts(1), Purpose::Query).await.unwrap();
+    embedder.embed(&texts(1), EmbeddingPurpose::Query).await.unwrap();
     let received = received.lock().unwrap();
     assert_eq!(received[0].body["requests"][0]["taskType"], "RETRIEVAL_QUERY");
 }
@@ -159,7 +160,7 @@ async fn a_busy_server_is_asked_again() {
         }
     }
     let (address, received) = server(busy_once).await;
-    embedder(RemoteWire::Ollama, &address).embed(&texts(1), Purpose::Query).await.unwrap();
+    embedder(RemoteWire::Ollama, &address).embed(&texts(1), EmbeddingPurpose::Query).await.unwrap();
     assert_eq!(received.lock().unwrap().len(), 2);
 }
 
@@ -186,7 +187,7 @@ async fn a_refusal_and_nonsense_are_named_and_not_repeated() {
     for (answer, refused) in cases {
         let (address, received) = server(answer).await;
         let embedder = embedder(RemoteWire::Ollama, &address);
-        let error = embedder.embed(&texts(2), Purpose::Query).await.unwrap_err();
+        let error = embedder.embed(&texts(2), EmbeddingPurpose::Query).await.unwrap_err();
         assert_eq!(matches!(error, EmbedError::Refused { .. }), refused, "{error}");
         assert!(error.to_string().contains("test/m"), "{error}");
         assert!(!error.to_string().contains("k3y"), "{error}");

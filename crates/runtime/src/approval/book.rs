@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use lango_protocol::{AgentName, Timestamp};
-use lango_store::{Component, Database, Migration, Statement, StoreError};
+use lango_store::{Database, Migration, SchemaComponent, Statement, StoreError};
 use parking_lot::RwLock;
 
 use super::rule::{Effect, Rule};
 
-const COMPONENT: Component = Component {
+const COMPONENT: SchemaComponent = SchemaComponent {
     name: "approval_rules",
     migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
 };
@@ -53,20 +53,20 @@ impl RuleBook {
             database: Some(database),
             cached: Arc::default(),
         };
-        book.current().await?;
+        book.load_rules().await?;
         Ok(book)
     }
 
     /// Returns a book with the rules of the configuration alone.
-    pub fn fixed(configured: Vec<Rule>) -> Self {
+    pub fn with_rules(configured: Vec<Rule>) -> Self {
         let configured: Arc<[Rule]> = configured.into();
         let cached = Arc::new(RwLock::new(Arc::clone(&configured)));
         Self { configured, database: None, cached }
     }
 
     /// Reads the current rules.
-    pub async fn current(&self) -> Result<Arc<[Rule]>, StoreError> {
-        let stored = self.stored().await?;
+    pub async fn load_rules(&self) -> Result<Arc<[Rule]>, StoreError> {
+        let stored = self.list_stored_rules().await?;
         let rules: Arc<[Rule]> =
             self.configured.iter().cloned().chain(stored.into_iter().map(|s| s.rule)).collect();
         *self.cached.write() = Arc::clone(&rules);
@@ -74,13 +74,13 @@ impl RuleBook {
     }
 
     /// Tells whether a cached rule asks about or denies calls of this tool.
-    pub(crate) fn objects_to(&self, tool: &str, agent: &AgentName) -> bool {
+    pub(crate) fn may_object_to(&self, tool: &str, agent: &AgentName) -> bool {
         let cached = self.cached.read();
-        cached.iter().any(|rule| rule.effect != Effect::Allow && rule.concerns(tool, agent))
+        cached.iter().any(|rule| rule.effect != Effect::Allow && rule.may_apply_to(tool, agent))
     }
 
     /// Returns the rules that users stored, the oldest first.
-    pub async fn stored(&self) -> Result<Vec<StoredRule>, StoreError> {
+    pub async fn list_stored_rules(&self) -> Result<Vec<StoredRule>, StoreError> {
         let Some(database) = &self.database else { return Ok(Vec::new()) };
         let statement = Statement::new(
             "SELECT id, rule, created_at, created_by FROM approval_rules ORDER BY created_at, id",
@@ -110,7 +110,7 @@ impl RuleBook {
                 reason: "there is no database to store rules in".to_owned(),
             });
         };
-        let id = rule.name();
+        let id = rule.derive_id();
         let text = serde_json::to_string(rule)
             .map_err(|error| StoreError::Conflict { reason: error.to_string() })?;
         let statement = Statement::new(

@@ -1,6 +1,6 @@
 //! Decides whether a dangerous call may run, and asks a person where necessary.
 //!
-//! [`decide`] is pure: policy, rules and a proposal in, a verdict out. [`RuleBook`] holds the
+//! [`decide_call`] is pure: policy, rules and a proposal in, a verdict out. [`RuleBook`] holds the
 //! rules. An [`Approver`] asks the person at a user interface; answers also arrive through the
 //! journal, from any process, and the first one counts.
 
@@ -17,8 +17,8 @@ use lango_tool::Proposal;
 use sha2::{Digest, Sha256};
 
 pub use book::{RuleBook, StoredRule};
-pub use policy::{ApprovalPolicy, Verdict, decide};
-pub use rule::{Case, Effect, Rule, StepPattern};
+pub use policy::{ApprovalPolicy, Verdict, decide_call};
+pub use rule::{Effect, Rule, RuleCase, StepPattern};
 
 /// Describes the call that a person has to decide on.
 #[derive(Debug, Clone)]
@@ -88,14 +88,14 @@ impl Approver for UnattendedApprover {
 
 /// Computes the digest that binds an approval to the call that was shown: the call, its summary and
 /// the content that it depends on.
-pub(crate) fn digest(tool: &str, arguments: &str, proposal: &Proposal) -> String {
+pub(crate) fn approval_digest(tool: &str, arguments: &str, proposal: &Proposal) -> String {
     let bound = proposal.bound.iter().flat_map(|bound| [&bound.what, &bound.digest]);
     let parts = [tool, arguments, &proposal.summary].into_iter();
-    digest_of(parts.chain(bound.map(String::as_str)).map(str::as_bytes))
+    digest_parts(parts.chain(bound.map(String::as_str)).map(str::as_bytes))
 }
 
 /// Computes SHA-256 over several parts, each preceded by its length.
-fn digest_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+fn digest_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());

@@ -2,7 +2,7 @@
 
 use lango_tool::{RegisteredTool, SafetyLevel};
 
-use super::rule::{Case, Effect, Rule};
+use super::rule::{Effect, Rule, RuleCase};
 
 /// Decides about calls that no rule covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,13 +48,14 @@ pub enum Verdict {
 
 /// Decides about a call. Deny wins over ask, ask wins over allow, and a call is allowed only if all
 /// of its steps are.
-pub fn decide(
+pub fn decide_call(
     policy: ApprovalPolicy,
     needs_decision: bool,
     rules: &[Rule],
-    case: &Case<'_>,
+    case: &RuleCase<'_>,
 ) -> Verdict {
-    let objecting = |effect| rules.iter().find(|rule| rule.effect == effect && rule.objects(case));
+    let objecting =
+        |effect| rules.iter().find(|rule| rule.effect == effect && rule.objects_to(case));
     if let Some(rule) = objecting(Effect::Deny) {
         return Verdict::Refuse { because: describe_rule(rule) };
     }
@@ -65,7 +66,7 @@ pub fn decide(
     } else if !needs_decision {
         return Verdict::Run { because: Vec::new() };
     } else {
-        match allowed(rules, case) {
+        match find_allowing_rules(rules, case) {
             Ok(because) => return Verdict::Run { because },
             Err(why) => why,
         }
@@ -77,7 +78,7 @@ pub fn decide(
 }
 
 /// Returns the rules that together allow the whole call, or the part that is not allowed.
-fn allowed(rules: &[Rule], case: &Case<'_>) -> Result<Vec<String>, String> {
+fn find_allowing_rules(rules: &[Rule], case: &RuleCase<'_>) -> Result<Vec<String>, String> {
     if let Some(rule) = rules.iter().find(|rule| rule.allows(case, None)) {
         return Ok(vec![describe_rule(rule)]);
     }
@@ -91,7 +92,7 @@ fn allowed(rules: &[Rule], case: &Case<'_>) -> Result<Vec<String>, String> {
     for step in &case.proposal.steps {
         let Some(rule) = rules.iter().find(|rule| rule.allows(case, Some(step))) else {
             let name = step.words.first().map_or("it", String::as_str);
-            let name = lango_text::visible_short(name);
+            let name = lango_text::make_visible_short(name);
             return Err(match &step.exact_only {
                 Some(why) => format!("only an exact rule can allow {name}: {why}"),
                 None => format!("no rule allows {name}"),
@@ -113,7 +114,7 @@ fn describe_rule(rule: &Rule) -> String {
 mod tests {
     use std::path::Path;
 
-    use lango_tool::{BoundResource, Proposal, Step};
+    use lango_tool::{BoundResource, Proposal, ProposedStep};
 
     use super::*;
     use crate::approval::rule::StepPattern;
@@ -132,7 +133,7 @@ mod tests {
     }
 
     fn proposal(commands: &[&str]) -> Proposal {
-        let step = |text: &&str| Step {
+        let step = |text: &&str| ProposedStep {
             words: text.split(' ').map(str::to_owned).collect(),
             exact_only: None,
         };
@@ -142,8 +143,8 @@ mod tests {
     fn judge(rules: &[Rule], proposal: &Proposal) -> Verdict {
         let agent = "operator".parse().unwrap();
         let directory = Path::new("/home/me/project");
-        let case = Case { tool: "exec_shell", agent: &agent, directory, proposal };
-        decide(ApprovalPolicy::AskDangerous, true, rules, &case)
+        let case = RuleCase { tool: "exec_shell", agent: &agent, directory, proposal };
+        decide_call(ApprovalPolicy::AskDangerous, true, rules, &case)
     }
 
     fn runs(rules: &[Rule], proposal: &Proposal) -> bool {
@@ -195,19 +196,19 @@ mod tests {
         let mut seen = proposal(&["./test.sh *"]);
         seen.steps[0].exact_only = Some("runs a script".to_owned());
         seen.bound = vec![BoundResource { what: "./test.sh".to_owned(), digest: "one".to_owned() }];
-        let case = Case { tool: "exec_shell", agent: &agent, directory, proposal: &seen };
-        let rules = Rule::always(&case);
+        let case = RuleCase { tool: "exec_shell", agent: &agent, directory, proposal: &seen };
+        let rules = Rule::allowing_exactly(&case);
         assert!(runs(&rules, &seen));
         assert!(!runs(&rules, &proposal(&["./test.sh anything"])), "a star is only a star");
         let mut changed = seen.clone();
         changed.bound[0].digest = "two".to_owned();
         assert!(!runs(&rules, &changed), "the script is another one");
-        let other_directory = Case { directory: Path::new("/home/me/other"), ..case };
-        let verdict = decide(ApprovalPolicy::AskDangerous, true, &rules, &other_directory);
+        let other_directory = RuleCase { directory: Path::new("/home/me/other"), ..case };
+        let verdict = decide_call(ApprovalPolicy::AskDangerous, true, &rules, &other_directory);
         assert!(matches!(verdict, Verdict::Ask { .. }));
         let mut unknown = seen.clone();
         unknown.unreadable = Some("a variable".to_owned());
-        assert!(Rule::always(&Case { proposal: &unknown, ..case }).is_empty());
+        assert!(Rule::allowing_exactly(&RuleCase { proposal: &unknown, ..case }).is_empty());
     }
 
     #[test]
@@ -215,8 +216,8 @@ mod tests {
         let agent = "operator".parse().unwrap();
         let proposal = proposal(&["ls"]);
         let directory = Path::new("/home/me");
-        let case = Case { tool: "exec_shell", agent: &agent, directory, proposal: &proposal };
-        let never = |rules: &[Rule]| decide(ApprovalPolicy::NeverAskDeny, true, rules, &case);
+        let case = RuleCase { tool: "exec_shell", agent: &agent, directory, proposal: &proposal };
+        let never = |rules: &[Rule]| decide_call(ApprovalPolicy::NeverAskDeny, true, rules, &case);
         assert!(matches!(never(&[]), Verdict::Refuse { .. }));
         assert!(matches!(never(&[rule(Effect::Allow, "ls")]), Verdict::Run { .. }));
     }

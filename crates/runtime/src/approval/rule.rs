@@ -8,11 +8,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use lango_protocol::AgentName;
-use lango_text::visible;
-use lango_tool::{Proposal, Step};
+use lango_text::make_visible;
+use lango_tool::{Proposal, ProposedStep};
 use serde::{Deserialize, Serialize};
 
-use super::digest_of;
+use super::digest_parts;
 
 /// Is what a rule does with a call that it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub struct Rule {
 
 /// Describes the call that a rule is compared with.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
+pub struct RuleCase<'a> {
     /// The tool's name.
     pub tool: &'a str,
     /// The agent that calls.
@@ -76,13 +76,13 @@ pub struct Case<'a> {
 impl Rule {
     /// Returns the rules that allow exactly this call from now on. There are none if the call
     /// cannot be named exactly, or if a person must see it each time.
-    pub fn always(case: &Case<'_>) -> Vec<Self> {
+    pub fn allowing_exactly(case: &RuleCase<'_>) -> Vec<Self> {
         let Proposal { steps, unreadable, bound, always_ask, .. } = case.proposal;
         if unreadable.is_some() || always_ask.is_some() {
             return Vec::new();
         }
         let bound = (!bound.is_empty()).then(|| bound_digest(case.proposal));
-        let rule = |step: &Step| {
+        let rule = |step: &ProposedStep| {
             let mut rule = Self {
                 id: String::new(),
                 effect: Effect::Allow,
@@ -92,37 +92,37 @@ impl Rule {
                 words: StepPattern::Exact(step.words.clone()),
                 bound: bound.clone(),
             };
-            rule.id = rule.name();
+            rule.id = rule.derive_id();
             rule
         };
         steps.iter().map(rule).collect()
     }
 
     /// Derives an id from the content of the rule.
-    pub(super) fn name(&self) -> String {
+    pub(super) fn derive_id(&self) -> String {
         let text = match serde_json::to_string(self) {
             Ok(text) => text,
             // Without it, all rules would have one name.
             Err(error) => unreachable!("a rule is plain data, which JSON can express: {error}"),
         };
-        let mut name = digest_of([text.as_bytes()]);
+        let mut name = digest_parts([text.as_bytes()]);
         name.truncate(8);
         name
     }
 
     /// Tells whether the rule can apply to calls of this tool by this agent.
-    pub(super) fn concerns(&self, tool: &str, agent: &AgentName) -> bool {
+    pub(super) fn may_apply_to(&self, tool: &str, agent: &AgentName) -> bool {
         self.tool.as_deref().is_none_or(|pattern| matches_word(pattern, tool))
             && self.agent.as_ref().is_none_or(|name| name == agent)
     }
 
-    fn applies(&self, case: &Case<'_>) -> bool {
-        self.concerns(case.tool, case.agent)
+    fn applies_to(&self, case: &RuleCase<'_>) -> bool {
+        self.may_apply_to(case.tool, case.agent)
             && self.directory.as_ref().is_none_or(|directory| case.directory.starts_with(directory))
     }
 
     /// Tells whether the rule allows one step of a call, or with `None` the whole call.
-    pub(super) fn allows(&self, case: &Case<'_>, step: Option<&Step>) -> bool {
+    pub(super) fn allows(&self, case: &RuleCase<'_>, step: Option<&ProposedStep>) -> bool {
         let bound = || {
             self.bound.as_ref().is_none_or(|digest| {
                 // Only exactly what was approved: a changed script makes a different call.
@@ -130,7 +130,7 @@ impl Rule {
             })
         };
         self.effect == Effect::Allow
-            && self.applies(case)
+            && self.applies_to(case)
             && match (&self.words, step) {
                 (StepPattern::Any, _) => true,
                 (_, None) => false,
@@ -146,9 +146,9 @@ impl Rule {
     }
 
     /// Tells whether the rule denies or questions a call. One matching step is enough.
-    pub(super) fn objects(&self, case: &Case<'_>) -> bool {
+    pub(super) fn objects_to(&self, case: &RuleCase<'_>) -> bool {
         self.effect != Effect::Allow
-            && self.applies(case)
+            && self.applies_to(case)
             && match &self.words {
                 StepPattern::Any => true,
                 words => case.proposal.steps.iter().any(|step| {
@@ -157,14 +157,14 @@ impl Rule {
                         StepPattern::Exact(words) => words == found,
                         StepPattern::Pattern(pattern) => matches_words(pattern, found),
                     };
-                    same(&step.words) || same(&by_file_name(&step.words))
+                    same(&step.words) || same(&use_file_name(&step.words))
                 }),
             }
     }
 }
 
 /// Reduces `/usr/bin/rm` to `rm`, for rules that deny or question a call.
-fn by_file_name(words: &[String]) -> Vec<String> {
+fn use_file_name(words: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
     if let Some(first) = words.first_mut()
         && let Some((_, name)) = first.rsplit_once('/')
@@ -177,7 +177,7 @@ fn by_file_name(words: &[String]) -> Vec<String> {
 fn bound_digest(proposal: &Proposal) -> String {
     let parts =
         proposal.bound.iter().flat_map(|bound| [bound.what.as_bytes(), bound.digest.as_bytes()]);
-    digest_of(parts)
+    digest_parts(parts)
 }
 
 fn matches_words(pattern: &[String], words: &[String]) -> bool {
@@ -215,17 +215,17 @@ impl fmt::Display for Rule {
             Effect::Ask => "ask",
             Effect::Deny => "deny",
         };
-        write!(f, "{effect} {}", visible(self.tool.as_deref().unwrap_or("any tool")))?;
+        write!(f, "{effect} {}", make_visible(self.tool.as_deref().unwrap_or("any tool")))?;
         match &self.words {
             StepPattern::Any => {}
-            StepPattern::Exact(words) => write!(f, ": exactly {}", quoted(words))?,
-            StepPattern::Pattern(words) => write!(f, ": {}", quoted(words))?,
+            StepPattern::Exact(words) => write!(f, ": exactly {}", quote_words(words))?,
+            StepPattern::Pattern(words) => write!(f, ": {}", quote_words(words))?,
         }
         if let Some(agent) = &self.agent {
             write!(f, ", by {agent}")?;
         }
         if let Some(directory) = &self.directory {
-            write!(f, ", in {}", visible(&directory.to_string_lossy()))?;
+            write!(f, ", in {}", make_visible(&directory.to_string_lossy()))?;
         }
         if let Some(digest) = &self.bound {
             write!(f, ", as long as the content is {}", &digest[..digest.len().min(12)])?;
@@ -235,7 +235,7 @@ impl fmt::Display for Rule {
 }
 
 /// Quotes the words as a person would type them and makes invisible characters visible.
-fn quoted(words: &[String]) -> String {
+fn quote_words(words: &[String]) -> String {
     let plain = |word: &str| {
         !word.is_empty()
             && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+@%*".contains(c))
@@ -244,7 +244,7 @@ fn quoted(words: &[String]) -> String {
         if plain(word) {
             word.clone()
         } else {
-            format!("'{}'", visible(&word.replace('\'', "'\\''")))
+            format!("'{}'", make_visible(&word.replace('\'', "'\\''")))
         }
     };
     words.iter().map(word).collect::<Vec<_>>().join(" ")
@@ -292,6 +292,6 @@ mod tests {
             rule.to_string(),
             "allow exec_shell: exactly echo 'it'\\''s \\u{202e}', in /home/me"
         );
-        assert_eq!(rule.name().len(), 8);
+        assert_eq!(rule.derive_id().len(), 8);
     }
 }

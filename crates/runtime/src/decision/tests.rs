@@ -27,17 +27,17 @@ impl Tool for Stat {
     }
 }
 
-fn specialist() -> Offer {
-    Offer { tools: vec![Arc::new(RegisteredTool::new(Stat))], targets: Vec::new() }
+fn specialist() -> AgentOffer {
+    AgentOffer { tools: vec![Arc::new(RegisteredTool::new(Stat))], targets: Vec::new() }
 }
 
-fn orchestrator() -> Offer {
+fn orchestrator() -> AgentOffer {
     let targets = ["operator", "vault"].map(|name| name.parse().unwrap()).to_vec();
-    Offer { tools: Vec::new(), targets }
+    AgentOffer { tools: Vec::new(), targets }
 }
 
-fn rules(offer: &Offer) -> Rules<'_> {
-    Rules {
+fn rules(offer: &AgentOffer) -> ReplyRules<'_> {
+    ReplyRules {
         offer,
         agent: "someone",
         may_reject: offer.targets.is_empty(),
@@ -53,8 +53,11 @@ fn call(name: &str, arguments: &str) -> RequestedCall {
     RequestedCall { name: name.into(), arguments: arguments.into() }
 }
 
-fn act(offer: &Offer, calls: Vec<RequestedCall>) -> Vec<EventBody> {
-    match decide(Reply { calls, by: "test/model".into(), ..Reply::default() }, &rules(offer)) {
+fn act(offer: &AgentOffer, calls: Vec<RequestedCall>) -> Vec<EventBody> {
+    match interpret_reply(
+        CompleteReply { calls, by: "test/model".into(), ..CompleteReply::default() },
+        &rules(offer),
+    ) {
         Decision::Act(events) => events,
         other => panic!("{other:?}"),
     }
@@ -103,9 +106,12 @@ fn rounds_are_counted_within_one_reply() {
 
 #[test]
 fn an_orchestrator_that_says_reject_is_answering_without_the_marker() {
-    let reply = Reply { text: "[REJECT] no".into(), ..Reply::default() };
-    assert_eq!(decide(reply.clone(), &rules(&orchestrator())), Decision::Answer("no".into()));
-    assert_eq!(decide(reply, &rules(&specialist())), Decision::Reject("no".into()));
+    let reply = CompleteReply { text: "[REJECT] no".into(), ..CompleteReply::default() };
+    assert_eq!(
+        interpret_reply(reply.clone(), &rules(&orchestrator())),
+        Decision::Answer("no".into())
+    );
+    assert_eq!(interpret_reply(reply, &rules(&specialist())), Decision::Reject("no".into()));
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 //! Invariants, each tested in [`tests`] or by property:
 //! - The same events give the same record, live and after a restart.
 //! - A transcript gives every call a result, even if events are missing in the journal.
-//! - The next step ([`Phase`]) depends on the record alone.
+//! - The next step ([`SpeakerPhase`]) depends on the record alone.
 
 mod transcript;
 
@@ -33,7 +33,7 @@ pub(crate) struct Delegation {
 
 /// The next step of a speaker.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum SpeakerPhase {
     /// Call its model.
     Think,
     /// Run these calls, which have no result yet.
@@ -88,9 +88,9 @@ impl TurnRecord {
 
     /// Applies one more event.
     pub(crate) fn apply(&mut self, event: &Event) {
-        self.pass_time(event);
+        self.add_time_until_event(event);
         self.spent.model_calls = self.spent.model_calls.max(event.step.unwrap_or(0));
-        self.count(event);
+        self.count_event(event);
         self.note_repetition(event);
         match &event.body {
             EventBody::UserMessage { text, attachment, images, sender, call, .. } => {
@@ -132,7 +132,7 @@ impl TurnRecord {
         }
         self.transcript_mut(event.branch.as_ref()).apply(event);
         if let EventBody::TransferFinished { call, .. } = &event.body
-            && let Some(tally) = self.branches.get(call).map(Transcript::tally)
+            && let Some(tally) = self.branches.get(call).map(Transcript::count_calls)
         {
             self.root.note_tally(call, tally);
         }
@@ -166,11 +166,11 @@ impl TurnRecord {
         self.last = None;
     }
 
-    fn pass_time(&mut self, event: &Event) {
+    fn add_time_until_event(&mut self, event: &Event) {
         if matches!(event.body, EventBody::Warning { code: WarningCode::Resumed, .. }) {
             self.stop_clock();
         }
-        self.pass_time_to(event.at);
+        self.add_time_until(event.at);
     }
 
     /// Returns the time spent up to `now`.
@@ -179,14 +179,14 @@ impl TurnRecord {
     }
 
     /// Adds the time up to `now`, even if no event happened.
-    pub(crate) fn pass_time_to(&mut self, now: Timestamp) {
+    pub(crate) fn add_time_until(&mut self, now: Timestamp) {
         if let Some(last) = self.last {
             self.elapsed += now.since(last);
         }
         self.last = Some(now);
     }
 
-    fn count(&mut self, event: &Event) {
+    fn count_event(&mut self, event: &Event) {
         match &event.body {
             EventBody::ToolCall { .. } => self.spent.tool_calls += 1,
             EventBody::Transfer { round, .. } => {
@@ -223,8 +223,8 @@ impl TurnRecord {
         }
         let branch = event.branch.as_ref();
         let transcript = branch.and_then(|b| self.branches.get(b)).unwrap_or(&self.root);
-        if let (Some(arguments), Some(author)) = (transcript.arguments(call), &event.author) {
-            self.guard.note(author, tool, arguments, output);
+        if let (Some(arguments), Some(author)) = (transcript.find_arguments(call), &event.author) {
+            self.guard.record_result(author, tool, arguments, output);
         }
     }
 
@@ -266,7 +266,7 @@ impl TurnRecord {
 
     /// Returns the events that close the transfers still open when the turn ends.
     pub(crate) fn close_delegations(&self, end: &OutcomeStatus) -> Vec<EventBody> {
-        let Phase::Delegate(open) = self.root.phase() else { return Vec::new() };
+        let SpeakerPhase::Delegate(open) = self.root.next_phase() else { return Vec::new() };
         let (status, text) = match end {
             OutcomeStatus::Cancelled | OutcomeStatus::TimedOut => {
                 (DelegationStatus::Cancelled, "the turn was stopped")

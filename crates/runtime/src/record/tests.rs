@@ -1,7 +1,7 @@
 //! Tests that the record is consistent for any part of a turn's events.
 
 use lango_model::Message;
-use lango_protocol::{EventId, Origin, SessionId, TurnId, Usage};
+use lango_protocol::{EventId, MessageOrigin, SessionId, TurnId, Usage};
 use proptest::prelude::*;
 
 use super::*;
@@ -42,7 +42,7 @@ fn whole_turn() -> Vec<Event> {
                 text: "q".into(),
                 attachment: None,
                 images: Vec::new(),
-                origin: Origin::Library,
+                origin: MessageOrigin::Library,
                 sender: None,
                 call: None,
             },
@@ -124,8 +124,8 @@ fn a_whole_turn_folds_to_what_was_done() {
     assert_eq!(work.calls_succeeded, 1);
     assert_eq!(work.agents.len(), 2);
     let branch = record.branches.keys().next().unwrap().clone();
-    assert_eq!(record.transcript(Some(&branch)).phase(), Phase::Think);
-    assert_eq!(record.transcript(None).phase(), Phase::Think);
+    assert_eq!(record.transcript(Some(&branch)).next_phase(), SpeakerPhase::Think);
+    assert_eq!(record.transcript(None).next_phase(), SpeakerPhase::Think);
     assert_eq!(record.reported.len(), 1);
 }
 
@@ -149,15 +149,20 @@ fn what_comes_next_follows_from_the_events_alone() {
     let phase = |length: usize| {
         let record = TurnRecord::from_events(&events[..length]);
         let branch = record.branches.keys().next().cloned();
-        (record.transcript(None).phase(), branch.map(|b| record.transcript(Some(&b)).phase()))
+        (
+            record.transcript(None).next_phase(),
+            branch.map(|b| record.transcript(Some(&b)).next_phase()),
+        )
     };
-    assert_eq!(phase(1), (Phase::Think, None));
-    assert!(matches!(phase(3), (Phase::Delegate(d), Some(Phase::Think)) if d.len() == 1));
-    assert!(matches!(phase(5).1, Some(Phase::Act(calls)) if !calls[0].started));
-    assert!(matches!(phase(6).1, Some(Phase::Act(calls)) if calls[0].started));
-    assert_eq!(phase(7).1, Some(Phase::Think));
-    assert!(matches!(phase(9).0, Phase::Delegate(_)));
-    assert_eq!(phase(10).0, Phase::Think);
+    assert_eq!(phase(1), (SpeakerPhase::Think, None));
+    assert!(
+        matches!(phase(3), (SpeakerPhase::Delegate(d), Some(SpeakerPhase::Think)) if d.len() == 1)
+    );
+    assert!(matches!(phase(5).1, Some(SpeakerPhase::Act(calls)) if !calls[0].started));
+    assert!(matches!(phase(6).1, Some(SpeakerPhase::Act(calls)) if calls[0].started));
+    assert_eq!(phase(7).1, Some(SpeakerPhase::Think));
+    assert!(matches!(phase(9).0, SpeakerPhase::Delegate(_)));
+    assert_eq!(phase(10).0, SpeakerPhase::Think);
 }
 
 #[test]
@@ -194,6 +199,6 @@ proptest! {
             pieces.apply(event);
         }
         prop_assert_eq!(pieces.work(), whole.work());
-        prop_assert_eq!(pieces.root.phase(), whole.root.phase());
+        prop_assert_eq!(pieces.root.next_phase(), whole.root.next_phase());
     }
 }

@@ -6,7 +6,7 @@ use lango_protocol::{
     WarningCode,
 };
 
-use super::{Delegation, Phase};
+use super::{Delegation, SpeakerPhase};
 use crate::words;
 
 /// Represents a call that has no result yet.
@@ -23,31 +23,31 @@ pub(crate) struct PendingCall {
 /// Holds the speaker's own messages and calls, by model call.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Transcript {
-    steps: Vec<Step>,
+    steps: Vec<TranscriptStep>,
     empty_replies: u32,
     repetitions: u32,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Step {
+struct TranscriptStep {
     number: u32,
     text: String,
-    calls: Vec<Call>,
+    calls: Vec<TranscriptCall>,
     provider_state: Option<ProviderState>,
 }
 
 #[derive(Debug, Clone)]
-struct Call {
+struct TranscriptCall {
     pending: PendingCall,
     delegation: Option<Delegation>,
-    result: Option<Answer>,
+    result: Option<CallAnswer>,
     /// True if it was answered without running.
     refused: bool,
 }
 
 /// Holds the result of a call.
 #[derive(Debug, Clone)]
-struct Answer {
+struct CallAnswer {
     /// The text for the model.
     text: String,
     outcome: CallOutcome,
@@ -56,12 +56,12 @@ struct Answer {
 impl Transcript {
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.body {
-            EventBody::Message { text, .. } => self.step(event).text.clone_from(text),
+            EventBody::Message { text, .. } => self.find_or_add_step(event).text.clone_from(text),
             EventBody::Reasoning { model, provider_state: Some(data), .. } => {
                 let from =
                     model.split_once('/').map(|(provider, name)| ModelId::new(provider, name));
                 let provider_state = from.map(|from| ProviderState { from, data: data.clone() });
-                self.step(event).provider_state = provider_state;
+                self.find_or_add_step(event).provider_state = provider_state;
             }
             EventBody::Warning { code: WarningCode::EmptyReply, .. } => self.empty_replies += 1,
             EventBody::Warning { code: WarningCode::Repetition, .. } => self.repetitions += 1,
@@ -73,17 +73,20 @@ impl Transcript {
                     read_only: *read_only,
                     started: false,
                 };
-                self.push(event, Call { pending, delegation: None, result: None, refused: false });
+                self.push_call(
+                    event,
+                    TranscriptCall { pending, delegation: None, result: None, refused: false },
+                );
             }
             EventBody::ToolStarted { call } => {
-                if let Some(call) = self.find(call) {
+                if let Some(call) = self.find_call(call) {
                     call.pending.started = true;
                 }
             }
             EventBody::ToolResult { call, status, output, report, .. } => {
-                if let Some(call) = self.find(call) {
+                if let Some(call) = self.find_call(call) {
                     let outcome = CallOutcome::Tool { status: *status, report: report.clone() };
-                    call.result = Some(Answer { text: output.clone(), outcome });
+                    call.result = Some(CallAnswer { text: output.clone(), outcome });
                     call.refused = matches!(status, CallStatus::Refused | CallStatus::Denied);
                 }
             }
@@ -96,17 +99,17 @@ impl Transcript {
                     returns: *returns,
                 };
                 let call = transfer_call(call, arguments, Some(delegation), None);
-                self.push(event, call);
+                self.push_call(event, call);
             }
             EventBody::TransferRefused { call, requested, reason, .. } => {
                 let arguments = TransferArguments::new(requested, "", false).to_json();
-                self.push(event, transfer_call(call, arguments, None, Some(reason.clone())));
+                self.push_call(event, transfer_call(call, arguments, None, Some(reason.clone())));
             }
             _ => {}
         }
         // The end of a transfer belongs to the root's transcript, whichever agent recorded it.
         if let EventBody::TransferFinished { call, to, status, text } = &event.body
-            && let Some(call) = self.find(call)
+            && let Some(call) = self.find_call(call)
         {
             call.refused = *status == DelegationStatus::Rejected;
             let rendered = match status {
@@ -122,14 +125,14 @@ impl Transcript {
             };
             let (status, text) = (*status, text.clone());
             let outcome = CallOutcome::Transfer { status, text, calls: CallTally::default() };
-            call.result = Some(Answer { text: rendered, outcome });
+            call.result = Some(CallAnswer { text: rendered, outcome });
         }
     }
 
     /// Stores the tally of the calls made under a finished transfer.
     pub(super) fn note_tally(&mut self, transfer: &CallId, tally: CallTally) {
-        if let Some(call) = self.find(transfer)
-            && let Some(Answer { outcome: CallOutcome::Transfer { calls, .. }, .. }) =
+        if let Some(call) = self.find_call(transfer)
+            && let Some(CallAnswer { outcome: CallOutcome::Transfer { calls, .. }, .. }) =
                 &mut call.result
         {
             *calls = tally;
@@ -137,7 +140,7 @@ impl Transcript {
     }
 
     /// Counts the calls by whether they did what they were asked for.
-    pub(super) fn tally(&self) -> CallTally {
+    pub(super) fn count_calls(&self) -> CallTally {
         let mut tally = CallTally::default();
         for call in self.steps.iter().flat_map(|step| &step.calls) {
             match call.result.as_ref().map(|answer| &answer.outcome) {
@@ -158,10 +161,10 @@ impl Transcript {
     }
 
     /// Returns the next step.
-    pub(crate) fn phase(&self) -> Phase {
+    pub(crate) fn next_phase(&self) -> SpeakerPhase {
         let calls: Vec<PendingCall> = self.open_calls().collect();
         if !calls.is_empty() {
-            return Phase::Act(calls);
+            return SpeakerPhase::Act(calls);
         }
         let delegations: Vec<Delegation> = self
             .steps
@@ -170,7 +173,11 @@ impl Transcript {
             .filter(|call| call.result.is_none())
             .filter_map(|call| call.delegation.clone())
             .collect();
-        if delegations.is_empty() { Phase::Think } else { Phase::Delegate(delegations) }
+        if delegations.is_empty() {
+            SpeakerPhase::Think
+        } else {
+            SpeakerPhase::Delegate(delegations)
+        }
     }
 
     /// Returns how many transfers were made in the same reply as `call`.
@@ -189,15 +196,16 @@ impl Transcript {
     }
 
     /// Returns the arguments of a call.
-    pub(crate) fn arguments(&self, call: &CallId) -> Option<&str> {
+    pub(crate) fn find_arguments(&self, call: &CallId) -> Option<&str> {
         let mut calls = self.steps.iter().flat_map(|step| &step.calls);
         calls.find(|c| c.pending.call == *call).map(|c| c.pending.arguments.as_str())
     }
 
     /// Counts the newest consecutive replies whose calls were all refused.
     pub(crate) fn fruitless_replies(&self) -> usize {
-        let fruitless =
-            |step: &&Step| !step.calls.is_empty() && step.calls.iter().all(|call| call.refused);
+        let fruitless = |step: &&TranscriptStep| {
+            !step.calls.is_empty() && step.calls.iter().all(|call| call.refused)
+        };
         self.steps.iter().rev().take_while(fruitless).count()
     }
 
@@ -211,13 +219,14 @@ impl Transcript {
 
     /// Returns the transcript for a model. Every call in it has a result.
     pub(crate) fn messages(&self) -> impl Iterator<Item = Message> {
-        let has_content = |step: &&Step| !step.calls.is_empty() || !step.text.is_empty();
+        let has_content = |step: &&TranscriptStep| !step.calls.is_empty() || !step.text.is_empty();
         self.steps.iter().filter(has_content).map(|step| {
             if step.calls.is_empty() {
                 return Message::Assistant { author: None, text: step.text.clone() };
             }
             let calls = step.calls.iter().map(|call| {
-                let Answer { text, outcome } = call.result.clone().unwrap_or_else(Answer::unknown);
+                let CallAnswer { text, outcome } =
+                    call.result.clone().unwrap_or_else(CallAnswer::unknown);
                 AnsweredCall {
                     id: call.pending.call.clone(),
                     name: call.pending.tool.clone(),
@@ -231,27 +240,27 @@ impl Transcript {
         })
     }
 
-    fn step(&mut self, event: &Event) -> &mut Step {
+    fn find_or_add_step(&mut self, event: &Event) -> &mut TranscriptStep {
         let number = event.step.unwrap_or(0);
         let known = self.steps.iter().position(|step| step.number == number);
         let index = known.unwrap_or_else(|| {
-            self.steps.push(Step { number, ..Step::default() });
+            self.steps.push(TranscriptStep { number, ..TranscriptStep::default() });
             self.steps.len() - 1
         });
         &mut self.steps[index]
     }
 
-    fn push(&mut self, event: &Event, call: Call) {
-        self.step(event).calls.push(call);
+    fn push_call(&mut self, event: &Event, call: TranscriptCall) {
+        self.find_or_add_step(event).calls.push(call);
     }
 
-    fn find(&mut self, id: &CallId) -> Option<&mut Call> {
+    fn find_call(&mut self, id: &CallId) -> Option<&mut TranscriptCall> {
         let mut calls = self.steps.iter_mut().rev().flat_map(|step| &mut step.calls);
         calls.find(|call| call.pending.call == *id)
     }
 }
 
-impl Answer {
+impl CallAnswer {
     /// Returns the result of a call whose outcome is unknown.
     fn unknown() -> Self {
         Self {
@@ -270,7 +279,7 @@ fn transfer_call(
     arguments: String,
     delegation: Option<Delegation>,
     refusal: Option<String>,
-) -> Call {
+) -> TranscriptCall {
     let pending = PendingCall {
         call: id.clone(),
         tool: TRANSFER_TOOL.to_owned(),
@@ -279,5 +288,5 @@ fn transfer_call(
         started: false,
     };
     let refused = refusal.is_some();
-    Call { pending, delegation, refused, result: refusal.map(Answer::refused) }
+    TranscriptCall { pending, delegation, refused, result: refusal.map(CallAnswer::refused) }
 }

@@ -12,8 +12,8 @@ use lango_text::truncate;
 use tracing::Instrument as _;
 
 use super::think::ends_turn;
-use super::{Role, Stop, Turn};
-use crate::recorder::{Draft, Speaker};
+use super::{SpeakerRole, Turn, TurnStop};
+use crate::recorder::{EventDraft, Speaker};
 use crate::team::Agent;
 use crate::words;
 
@@ -39,62 +39,64 @@ pub(super) struct ModelReply {
 
 impl Turn {
     /// Calls the model and shows its text as it streams. Stops at once when the turn is stopped.
-    pub(super) async fn ask(
+    pub(super) async fn ask_model(
         &self,
         agent: &Agent,
         speaker: &Speaker,
-        role: Role<'_>,
+        role: SpeakerRole<'_>,
         step: u32,
         request: ModelRequest,
-    ) -> Result<ModelReply, Stop> {
+    ) -> Result<ModelReply, TurnStop> {
         let span = tracing::info_span!("model_call", agent = %agent.name, step);
-        let model_reply = self.listen(agent, speaker, role, step, request).instrument(span);
+        let model_reply = self.stream_reply(agent, speaker, role, step, request).instrument(span);
         tokio::select! {
             biased;
-            () = self.cancel.cancelled() => Err(Stop::Interrupted),
+            () = self.cancel.cancelled() => Err(TurnStop::Interrupted),
             model_reply = model_reply => model_reply,
         }
     }
 
-    async fn listen(
+    async fn stream_reply(
         &self,
         agent: &Agent,
         speaker: &Speaker,
-        role: Role<'_>,
+        role: SpeakerRole<'_>,
         step: u32,
         request: ModelRequest,
-    ) -> Result<ModelReply, Stop> {
+    ) -> Result<ModelReply, TurnStop> {
         let request_size = RequestSize::of(&request);
         let limit = self.shared.settings.reply_bytes;
         let mut model_reply = ModelReply::default();
         let mut answering = None;
         let mut stream = agent.model.model.stream(Arc::new(request));
         while let Some(event) = stream.next().await {
-            match event.map_err(Stop::Provider)? {
+            match event.map_err(TurnStop::Provider)? {
                 ModelEvent::Text(text) => {
                     model_reply.text.push_str(&text);
                     let shown = model_reply.filter.push(&text);
                     if !shown.is_empty() {
-                        self.recorder.show(speaker, step, shown, ends_turn(role)).await;
+                        self.recorder.show_text(speaker, step, shown, ends_turn(role)).await;
                     }
                     if model_reply.text.len() > limit {
-                        model_reply.cut(limit);
+                        model_reply.truncate_text(limit);
                         break;
                     }
                 }
                 ModelEvent::Setback(setback) => {
                     // Warnings remain valid; everything else belongs to the discarded reply.
                     model_reply = ModelReply { notes: model_reply.notes, ..ModelReply::default() };
-                    let setback = self.setback(agent, &setback);
-                    self.recorder.record(vec![Draft::of(speaker, step, setback)]).await?;
+                    let setback = self.describe_setback(agent, &setback);
+                    self.recorder
+                        .record(vec![EventDraft::with_step(speaker, step, setback)])
+                        .await?;
                 }
                 ModelEvent::Answering(id) => answering = Some(id),
-                other => model_reply.take(other),
+                other => model_reply.store_event(other),
             }
         }
         let rest = std::mem::take(&mut model_reply.filter).finish();
         if !rest.is_empty() {
-            self.recorder.show(speaker, step, rest, ends_turn(role)).await;
+            self.recorder.show_text(speaker, step, rest, ends_turn(role)).await;
         }
         let id = answering.as_ref().unwrap_or_else(|| agent.model.model.id());
         model_reply.note_usage(id, &request_size);
@@ -103,7 +105,7 @@ impl Turn {
         Ok(model_reply)
     }
 
-    fn setback(&self, agent: &Agent, setback: &Setback) -> EventBody {
+    fn describe_setback(&self, agent: &Agent, setback: &Setback) -> EventBody {
         let model = setback.error.model().unwrap_or_else(|| agent.model.model.id());
         let fault = setback.error.fault.name();
         tracing::warn!(%model, fault, next = %setback.next, wait = ?setback.wait, "model call failed");
@@ -120,7 +122,7 @@ impl Turn {
 
 impl ModelReply {
     /// Stores an event that is not shown.
-    fn take(&mut self, event: ModelEvent) {
+    fn store_event(&mut self, event: ModelEvent) {
         match event {
             ModelEvent::Reasoning(text) => {
                 let remaining = MAX_REASONING_BYTES.saturating_sub(self.reasoning.len());
@@ -133,7 +135,7 @@ impl ModelReply {
             ModelEvent::Usage(figures) => self.usage = Some(figures),
             ModelEvent::Shortened(shortened) => self.notes.push(EventBody::Warning {
                 code: WarningCode::ContextShortened,
-                text: words::shortened(shortened),
+                text: words::describe_shortening(shortened),
             }),
             _ => {}
         }
@@ -157,7 +159,7 @@ impl ModelReply {
         self.notes.push(EventBody::Usage { provider, model, usage, estimated });
     }
 
-    fn cut(&mut self, limit: usize) {
+    fn truncate_text(&mut self, limit: usize) {
         self.text.truncate(truncate(&self.text, limit).len());
         self.text.push_str("\n[the reply was longer than allowed and was cut here]");
         self.notes.push(EventBody::Warning {

@@ -4,11 +4,11 @@
 use lango_model::RequestedCall;
 use lango_protocol::{DirectCall, EventBody, OutcomeStatus};
 
-use super::{Stop, Turn};
-use crate::decision::{Rules, decide_calls};
-use crate::offer::Offer;
-use crate::record::Phase;
-use crate::recorder::{Draft, EndedTurn, Speaker};
+use super::{Turn, TurnStop};
+use crate::decision::{ReplyRules, decide_calls};
+use crate::offer::AgentOffer;
+use crate::record::SpeakerPhase;
+use crate::recorder::{EndedTurn, EventDraft, Speaker};
 use crate::team::Agent;
 
 /// The final message of the turn; the result of the call says everything else.
@@ -16,19 +16,24 @@ const CALL_ENDED_TEXT: &str = "The call has ended.";
 
 impl Turn {
     /// Makes the call, unless it was made before an interruption, and ends the turn.
-    pub(super) async fn run_direct_call(&self, call: DirectCall) -> Result<Box<EndedTurn>, Stop> {
-        let Some(agent) = self.team.agent(&call.agent) else {
-            return Err(Stop::Rejected(format!("there is no agent {}", call.agent)));
+    pub(super) async fn run_direct_call(
+        &self,
+        call: DirectCall,
+    ) -> Result<Box<EndedTurn>, TurnStop> {
+        let Some(agent) = self.team.find_agent(&call.agent) else {
+            return Err(TurnStop::Rejected(format!("there is no agent {}", call.agent)));
         };
         let speaker = Speaker { agent: agent.name.clone(), branch: None };
         if self.recorder.inspect(|record| record.root.is_empty()).await {
             self.record_direct_call(agent, &speaker, call).await?;
         }
-        if let Phase::Act(calls) = self.recorder.inspect(|record| record.root.phase()).await {
-            self.act(agent, &speaker, calls).await?;
+        if let SpeakerPhase::Act(calls) =
+            self.recorder.inspect(|record| record.root.next_phase()).await
+        {
+            self.run_calls(agent, &speaker, calls).await?;
         }
         let message = EventBody::Message { text: CALL_ENDED_TEXT.to_owned(), answer: true };
-        let drafts = vec![Draft::without_step(&speaker, message)];
+        let drafts = vec![EventDraft::without_step(&speaker, message)];
         Ok(Box::new(self.recorder.record_end(drafts, OutcomeStatus::Done).await?))
     }
 
@@ -38,15 +43,20 @@ impl Turn {
         agent: &Agent,
         speaker: &Speaker,
         call: DirectCall,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), TurnStop> {
         let drafts = self.decide_direct_call(agent, speaker, call);
         Ok(self.recorder.record(drafts).await?)
     }
 
-    fn decide_direct_call(&self, agent: &Agent, speaker: &Speaker, call: DirectCall) -> Vec<Draft> {
+    fn decide_direct_call(
+        &self,
+        agent: &Agent,
+        speaker: &Speaker,
+        call: DirectCall,
+    ) -> Vec<EventDraft> {
         let requested = RequestedCall { name: call.tool, arguments: call.arguments };
-        let offer = Offer { tools: agent.tools.clone(), targets: Vec::new() };
-        let rules = Rules {
+        let offer = AgentOffer { tools: agent.tools.clone(), targets: Vec::new() };
+        let rules = ReplyRules {
             offer: &offer,
             agent: agent.name.as_str(),
             may_reject: false,
@@ -57,6 +67,6 @@ impl Turn {
             is_repetition: &|_, _| false,
         };
         let bodies = decide_calls(vec![requested], "", &rules);
-        bodies.into_iter().map(|body| Draft::without_step(speaker, body)).collect()
+        bodies.into_iter().map(|body| EventDraft::without_step(speaker, body)).collect()
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use lango_model::{ContextBlock, Fault, Image, ModelError};
+use lango_model::{ContextBlock, Image, ModelError, ModelFault};
 use lango_protocol::{
     AgentName, ApprovalDecision, BudgetKind, BudgetLimits, CallId, CallStatus, EventBody,
     FailureClass, OutcomeStatus, Timestamp,
@@ -24,19 +24,19 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::TurnError;
-use crate::call_report::Subject;
+use crate::call_report::CallSubject;
 use crate::events_adapter::PastTurn;
-use crate::record::{PendingCall, Phase};
-use crate::recorder::{Draft, EndedTurn, Recorder, Speaker};
-use crate::runtime::Shared;
+use crate::record::{PendingCall, SpeakerPhase};
+use crate::recorder::{EndedTurn, EventDraft, Recorder, Speaker};
+use crate::runtime::SharedRuntime;
 use crate::team::Team;
 use crate::words;
 
-pub(crate) use think::Role;
+pub(crate) use think::SpeakerRole;
 
 /// The reason why a turn cannot continue.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum TurnStop {
     /// A part of the budget ran out.
     Budget(BudgetKind),
     /// The model gives no usable reply.
@@ -51,14 +51,14 @@ pub(crate) enum Stop {
     Store(StoreError),
 }
 
-impl From<StoreError> for Stop {
+impl From<StoreError> for TurnStop {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
 /// Tells whether a speaker continues.
-pub(crate) enum Flow {
+pub(crate) enum SpeakerFlow {
     Continue,
     /// Its part is over and recorded.
     Ended,
@@ -68,7 +68,7 @@ pub(crate) enum Flow {
 
 /// Represents one running turn.
 pub(crate) struct Turn {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedRuntime>,
     pub(crate) team: Arc<Team>,
     pub(crate) recorder: Recorder,
     pub(crate) past: Arc<Vec<PastTurn>>,
@@ -88,7 +88,7 @@ const RENEW_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Turn {
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        shared: Arc<SharedRuntime>,
         recorder: Recorder,
         past: Arc<Vec<PastTurn>>,
         images: Vec<Image>,
@@ -125,17 +125,17 @@ impl Turn {
     /// Runs the turn to its end.
     pub(crate) async fn run(self) -> Result<EndedTurn, TurnError> {
         let finished = tokio::select! {
-            finished = self.root() => finished,
-            never = self.watch() => match never {},
+            finished = self.run_root() => finished,
+            never = self.watch_limits() => match never {},
         };
         let status = match finished {
             Ok(ended) => return Ok(*ended),
-            Err(stop) => self.status_of(stop)?,
+            Err(stop) => self.end_status(stop)?,
         };
         Ok(self.recorder.record_end(Vec::new(), status).await?)
     }
 
-    async fn root(&self) -> Result<Box<EndedTurn>, Stop> {
+    async fn run_root(&self) -> Result<Box<EndedTurn>, TurnStop> {
         if let Some(call) = self.recorder.inspect(|record| record.direct_call.clone()).await {
             return self.run_direct_call(call).await;
         }
@@ -143,21 +143,21 @@ impl Turn {
         let speaker = Speaker { agent: agent.name.clone(), branch: None };
         loop {
             if self.cancel.is_cancelled() {
-                return Err(Stop::Interrupted);
+                return Err(TurnStop::Interrupted);
             }
-            let flow = match self.recorder.inspect(|record| record.root.phase()).await {
-                Phase::Think => self.think(agent, &speaker, Role::Root).await?,
-                Phase::Act(calls) => self.act(agent, &speaker, calls).await?,
-                Phase::Delegate(delegations) => self.delegate(delegations).await?,
+            let flow = match self.recorder.inspect(|record| record.root.next_phase()).await {
+                SpeakerPhase::Think => self.call_model(agent, &speaker, SpeakerRole::Root).await?,
+                SpeakerPhase::Act(calls) => self.run_calls(agent, &speaker, calls).await?,
+                SpeakerPhase::Delegate(delegations) => self.run_delegations(delegations).await?,
             };
-            if let Flow::Finished(ended) = flow {
+            if let SpeakerFlow::Finished(ended) = flow {
                 return Ok(ended);
             }
         }
     }
 
     /// Renews the lease and watches the time limit until the turn ends.
-    async fn watch(&self) -> std::convert::Infallible {
+    async fn watch_limits(&self) -> std::convert::Infallible {
         let mut deadline = std::pin::pin!(tokio::time::sleep(self.time_left().await));
         let mut renew = tokio::time::interval(RENEW_INTERVAL);
         renew.reset();
@@ -175,7 +175,7 @@ impl Turn {
                 }
                 _ = renew.tick() => {
                     // If the session was lost, the next write fails.
-                    if let Err(error) = self.recorder.renew().await {
+                    if let Err(error) = self.recorder.renew_lease().await {
                         tracing::warn!(%error, "the lease of the session was not renewed");
                     }
                 }
@@ -193,16 +193,20 @@ impl Turn {
         if waits { left.max(Duration::from_secs(1)) } else { left }
     }
 
-    fn status_of(&self, stop: Stop) -> Result<OutcomeStatus, TurnError> {
+    fn end_status(&self, stop: TurnStop) -> Result<OutcomeStatus, TurnError> {
         let failed = |class, reason: String| OutcomeStatus::Failed { class, reason };
         Ok(match stop {
-            Stop::Store(error) => return Err(error.into()),
-            Stop::Interrupted if self.timed_out.load(Ordering::Acquire) => OutcomeStatus::TimedOut,
-            Stop::Interrupted => OutcomeStatus::Cancelled,
-            Stop::Budget(kind) => failed(FailureClass::Budget(kind), format!("{kind} was reached")),
-            Stop::Model(reason) => failed(FailureClass::Model, reason),
-            Stop::Provider(error) => failed(class_of(error.fault), error.to_string()),
-            Stop::Rejected(reason) => OutcomeStatus::Rejected { reason },
+            TurnStop::Store(error) => return Err(error.into()),
+            TurnStop::Interrupted if self.timed_out.load(Ordering::Acquire) => {
+                OutcomeStatus::TimedOut
+            }
+            TurnStop::Interrupted => OutcomeStatus::Cancelled,
+            TurnStop::Budget(kind) => {
+                failed(FailureClass::Budget(kind), format!("{kind} was reached"))
+            }
+            TurnStop::Model(reason) => failed(FailureClass::Model, reason),
+            TurnStop::Provider(error) => failed(failure_class(error.fault), error.to_string()),
+            TurnStop::Rejected(reason) => OutcomeStatus::Rejected { reason },
         })
     }
 
@@ -221,9 +225,9 @@ impl Turn {
             let by = "the turn was abandoned".to_owned();
             let decision = ApprovalDecision::Denied;
             let resolved = EventBody::ApprovalResolved { call, decision, by };
-            Draft::runtime(branch.as_ref(), resolved)
+            EventDraft::of_runtime(branch.as_ref(), resolved)
         });
-        let withdrawn: Vec<Draft> = withdrawn.collect();
+        let withdrawn: Vec<EventDraft> = withdrawn.collect();
         if !withdrawn.is_empty() {
             self.recorder.record(withdrawn).await?;
         }
@@ -239,11 +243,11 @@ impl Turn {
         }
         let results = open.into_iter().map(|(branch, pending)| {
             let unknown = pending.started && !pending.read_only;
-            let subject = Subject::tool(&pending.tool);
+            let subject = CallSubject::of_tool(&pending.tool);
             let (status, output, report) = if unknown {
-                (CallStatus::Unknown, words::OUTCOME_UNKNOWN, subject.unknown())
+                (CallStatus::Unknown, words::OUTCOME_UNKNOWN, subject.report_unknown())
             } else {
-                let report = subject.not_run("the process ended before it was started");
+                let report = subject.report_not_run("the process ended before it was started");
                 (CallStatus::Cancelled, words::NOT_STARTED, report)
             };
             let result = EventBody::ToolResult {
@@ -255,16 +259,18 @@ impl Turn {
                 report: Some(Arc::new(report)),
                 milliseconds: 0,
             };
-            Draft::runtime(branch.as_ref(), result)
+            EventDraft::of_runtime(branch.as_ref(), result)
         });
         self.recorder.record(results.collect()).await
     }
 }
 
 /// Tells whether the provider or the model failed.
-fn class_of(fault: Fault) -> FailureClass {
+fn failure_class(fault: ModelFault) -> FailureClass {
     match fault {
-        Fault::ContentRefused | Fault::ContextTooLong | Fault::OutputLimit => FailureClass::Model,
+        ModelFault::ContentRefused | ModelFault::ContextTooLong | ModelFault::OutputLimit => {
+            FailureClass::Model
+        }
         _ => FailureClass::Provider,
     }
 }

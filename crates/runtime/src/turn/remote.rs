@@ -8,9 +8,9 @@ use tokio::sync::mpsc;
 use tracing::Instrument as _;
 
 use super::think::{ends_turn, finish_transfer};
-use super::{Flow, Role, Stop, Turn};
+use super::{SpeakerFlow, SpeakerRole, Turn, TurnStop};
 use crate::record::Delegation;
-use crate::recorder::{Draft, Speaker};
+use crate::recorder::{EventDraft, Speaker};
 use crate::remote::{RemoteAgent, RemoteReply, RemoteRequest};
 
 /// Limits the pieces of a reply that may wait to be shown.
@@ -25,8 +25,8 @@ impl Turn {
         agent: &dyn RemoteAgent,
         delegation: &Delegation,
         direct: bool,
-    ) -> Result<Flow, Stop> {
-        let role = Role::Specialist { delegation, direct };
+    ) -> Result<SpeakerFlow, TurnStop> {
+        let role = SpeakerRole::Specialist { delegation, direct };
         let speaker = Speaker { agent: name.clone(), branch: Some(delegation.call.clone()) };
         let step = self.recorder.update(|record| self.spend_call(record, role)).await?;
         let (message, sender) = self
@@ -48,14 +48,16 @@ impl Turn {
         let span = tracing::info_span!("remote_call", agent = %name);
         let reply = self.await_remote_reply(agent, request, pieces, &speaker, role, step);
         let reply = reply.instrument(span).await?;
-        let of = |body| Draft::of(&speaker, step, body);
+        let of = |body| EventDraft::with_step(&speaker, step, body);
         match reply {
             RemoteReply::Answered { text } => {
                 let text = self.sanitize(&text);
                 if text.trim().is_empty() {
-                    return self.give_up(delegation, format!("{name} said nothing")).await;
+                    return self
+                        .abandon_delegation(delegation, format!("{name} said nothing"))
+                        .await;
                 }
-                self.answer(&speaker, role, step, text, Vec::new()).await
+                self.record_answer(&speaker, role, step, text, Vec::new()).await
             }
             RemoteReply::NeedsInput { question } => {
                 let question = self.sanitize(&question);
@@ -66,11 +68,11 @@ impl Turn {
                 let mut drafts = vec![of(EventBody::Rejected { reason: reason.clone() })];
                 drafts.extend(finish_transfer(&speaker, role, DelegationStatus::Rejected, reason));
                 self.recorder.record(drafts).await?;
-                Ok(Flow::Ended)
+                Ok(SpeakerFlow::Ended)
             }
             RemoteReply::Failed { reason } => {
                 let reason = self.sanitize(&reason);
-                self.give_up(delegation, reason).await
+                self.abandon_delegation(delegation, reason).await
             }
         }
     }
@@ -82,9 +84,9 @@ impl Turn {
         request: RemoteRequest,
         mut pieces: mpsc::Receiver<String>,
         speaker: &Speaker,
-        role: Role<'_>,
+        role: SpeakerRole<'_>,
         step: u32,
-    ) -> Result<RemoteReply, Stop> {
+    ) -> Result<RemoteReply, TurnStop> {
         let mut reply_future = agent.ask(request);
         let mut remaining = self.shared.settings.reply_bytes;
         loop {
@@ -93,13 +95,13 @@ impl Turn {
                 () = self.cancel.cancelled() => {
                     // The turn is over, so this reply is ignored.
                     let _ = tokio::time::timeout(STOP_TIMEOUT, reply_future).await;
-                    return Err(Stop::Interrupted);
+                    return Err(TurnStop::Interrupted);
                 }
                 Some(piece) = pieces.recv() => {
                     let piece = self.sanitize(truncate(&piece, remaining));
                     remaining -= piece.len().min(remaining);
                     if !piece.is_empty() {
-                        self.recorder.show(speaker, step, piece, ends_turn(role)).await;
+                        self.recorder.show_text(speaker, step, piece, ends_turn(role)).await;
                     }
                 }
                 reply = &mut reply_future => return Ok(reply),
@@ -113,6 +115,6 @@ impl Turn {
         let text = truncate(text, self.shared.settings.reply_bytes);
         let printable = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
         let text: String = text.chars().filter(printable).collect();
-        self.shared.scrubber.scrub(&marker::without_marker(&text)).into_owned()
+        self.shared.scrubber.scrub(&marker::remove_rejection_markers(&text)).into_owned()
     }
 }

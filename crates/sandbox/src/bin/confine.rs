@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    lango_sandbox::helper_requested().unwrap_or(ExitCode::FAILURE)
+    lango_sandbox::run_helper_if_requested().unwrap_or(ExitCode::FAILURE)
 }

@@ -12,7 +12,7 @@ use seccompiler::{
     SeccompCondition as Condition, SeccompFilter, SeccompRule as Rule, apply_filter, sock_filter,
 };
 
-use super::order::Filter;
+use super::order::FilterSettings;
 
 /// The calls that are always refused.
 const REFUSED: &[libc::c_long] = &[
@@ -110,18 +110,18 @@ const NAMESPACES: [libc::c_int; 7] = [
 /// `TIOCSTI` types text into a terminal, `TIOCLINUX` controls the console.
 const TERMINAL: [u64; 2] = [0x5412, 0x541c];
 
-type Rules = BTreeMap<i64, Vec<Rule>>;
+type SyscallRules = BTreeMap<i64, Vec<Rule>>;
 
 /// Filters the calls of this thread and of all processes that it starts.
-pub(super) fn apply(filter: &Filter) -> Result<(), String> {
+pub(super) fn apply_settings(filter: &FilterSettings) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
-    let rules = refused(filter).map_err(|error| failed(&error))?;
+    let rules = build_refused_calls(filter).map_err(|error| failed(&error))?;
     let missing = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     for program in [
         // A filter cannot read its flags. Without it, libraries use `clone`.
-        compile(missing, libc::ENOSYS).map_err(|error| failed(&error))?,
-        compile(rules, libc::EPERM).map_err(|error| failed(&error))?,
-        no_second_numbering(),
+        compile_rules(missing, libc::ENOSYS).map_err(|error| failed(&error))?,
+        compile_rules(rules, libc::EPERM).map_err(|error| failed(&error))?,
+        build_second_numbering_filter(),
     ] {
         apply_filter(&program).map_err(|error| failed(&error))?;
     }
@@ -136,14 +136,17 @@ pub(crate) fn try_filter() -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-fn compile(rules: Rules, errno: libc::c_int) -> Result<BpfProgram, seccompiler::BackendError> {
+fn compile_rules(
+    rules: SyscallRules,
+    errno: libc::c_int,
+) -> Result<BpfProgram, seccompiler::BackendError> {
     let refuse = SeccompAction::Errno(errno.unsigned_abs());
     let architecture = std::env::consts::ARCH.try_into()?;
     SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)?.try_into()
 }
 
-fn refused(filter: &Filter) -> Result<Rules, seccompiler::BackendError> {
-    let mut rules: Rules =
+fn build_refused_calls(filter: &FilterSettings) -> Result<SyscallRules, seccompiler::BackendError> {
+    let mut rules: SyscallRules =
         REFUSED.iter().chain(REFUSED_HERE).map(|number| (*number, Vec::new())).collect();
     let mut clone = Vec::new();
     for flag in NAMESPACES {
@@ -171,7 +174,7 @@ fn refused(filter: &Filter) -> Result<Rules, seccompiler::BackendError> {
     if filter.shares_processes {
         for number in ON_PROCESSES {
             let mut targets = Vec::new();
-            for target in out_of_bounds() {
+            for target in list_protected_processes() {
                 let target = u64::from(target.cast_unsigned());
                 targets.push(Rule::new(vec![Condition::new(
                     0,
@@ -187,7 +190,7 @@ fn refused(filter: &Filter) -> Result<Rules, seccompiler::BackendError> {
 }
 
 /// Returns the processes that the program must not signal: those that supervise it, and -1 for all.
-fn out_of_bounds() -> Vec<i32> {
+fn list_protected_processes() -> Vec<i32> {
     let mut targets = vec![-1, getpid().as_raw_nonzero().get()];
     if let Some(parent) = getppid() {
         targets.push(parent.as_raw_nonzero().get());
@@ -207,7 +210,7 @@ const REFUSE: u32 = 0x0005_0000;
 const SECOND_NUMBERING: u32 = 0x4000_0000;
 
 /// Refuses calls of the second numbering, which the other filters do not cover.
-fn no_second_numbering() -> BpfProgram {
+fn build_second_numbering_filter() -> BpfProgram {
     let refuse = REFUSE | libc::ENOSYS.unsigned_abs();
     vec![
         sock_filter { code: LOAD, jt: 0, jf: 0, k: 0 },

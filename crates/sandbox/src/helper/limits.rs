@@ -4,13 +4,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
 
 use super::order::LimitedResource;
 use crate::cgroup::Hierarchies;
-use crate::job::Limits;
-use crate::level::Level;
+use crate::job::JobLimits;
+use crate::level::ConfinementLevel;
 
 /// Returns the limits that the helper sets.
-pub(crate) fn limits_for(
-    limits: &Limits,
-    level: Level,
+pub(crate) fn choose_limits(
+    limits: &JobLimits,
+    level: ConfinementLevel,
     group: Option<&Hierarchies>,
 ) -> Vec<(LimitedResource, u64, u64)> {
     let mut set = vec![
@@ -26,7 +26,7 @@ pub(crate) fn limits_for(
     }
     if group.is_none() {
         // A user namespace counts its own processes; otherwise all processes of the user count.
-        let others = if level == Level::Bubblewrap { 0 } else { threads_of_user() };
+        let others = if level == ConfinementLevel::Bubblewrap { 0 } else { count_user_threads() };
         let most = limits.processes.saturating_add(others);
         set.push((LimitedResource::Processes, most, most));
     }
@@ -34,7 +34,7 @@ pub(crate) fn limits_for(
 }
 
 /// Returns the number of processes and threads of this user.
-fn threads_of_user() -> u64 {
+fn count_user_threads() -> u64 {
     let user = getuid().as_raw();
     let of_user = |path: &std::path::Path| {
         std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(path).ok()?)
@@ -46,7 +46,7 @@ fn threads_of_user() -> u64 {
 }
 
 /// Sets the limits for this process and its children. A stricter existing limit stays.
-pub(super) fn apply(limits: &[(LimitedResource, u64, u64)]) -> Result<(), String> {
+pub(super) fn apply_limits(limits: &[(LimitedResource, u64, u64)]) -> Result<(), String> {
     for (limited, soft, hard) in limits {
         let resource = match limited {
             LimitedResource::Cpu => Resource::Cpu,

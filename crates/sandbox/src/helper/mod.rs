@@ -18,8 +18,8 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode, Stdio};
 
 pub(crate) use filter::try_filter;
-pub(crate) use limits::limits_for;
-pub(crate) use order::{Filter, NO_PROGRAM, Order, READY, Rules};
+pub(crate) use limits::choose_limits;
+pub(crate) use order::{FilterSettings, HelperOrder, LandlockRules, NO_PROGRAM, READY};
 
 /// The first argument that turns a program into the helper.
 pub const HELPER_ARGUMENT: &str = "__confine";
@@ -31,7 +31,7 @@ const FAILURE_EXIT_CODE: u8 = 125;
 ///
 /// Call it first thing in `main`. It returns none if this process is not the helper, and otherwise
 /// the exit code.
-pub fn helper_requested() -> Option<ExitCode> {
+pub fn run_helper_if_requested() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next()? != HELPER_ARGUMENT {
         return None;
@@ -52,15 +52,15 @@ pub fn helper_requested() -> Option<ExitCode> {
 fn read_and_follow(descriptor: &OsString) -> Result<u8, String> {
     let mut text = Vec::new();
     let descriptor = descriptor.to_str().and_then(|text| text.parse().ok()).ok_or("no number")?;
-    File::open(inherited(descriptor))
+    File::open(inherited_descriptor_path(descriptor))
         .and_then(|mut file| file.read_to_end(&mut text))
         .map_err(|error| format!("the order cannot be read: {error}"))?;
-    let order: Order = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+    let order: HelperOrder = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
     let mut report = File::options()
         .write(true)
-        .open(inherited(order.report))
+        .open(inherited_descriptor_path(order.report))
         .map_err(|error| format!("no report can be made: {error}"))?;
-    let outcome = follow(&order, &mut report);
+    let outcome = follow_order(&order, &mut report);
     if let Err(message) = &outcome {
         // The caller also writes it to standard error.
         let _ = report.write_all(message.as_bytes());
@@ -68,12 +68,15 @@ fn read_and_follow(descriptor: &OsString) -> Result<u8, String> {
     outcome
 }
 
-fn follow(order: &Order, report: &mut File) -> Result<u8, String> {
+fn follow_order(order: &HelperOrder, report: &mut File) -> Result<u8, String> {
     // Opened before the rights are dropped.
-    let lifeline = order.lifeline.map(|descriptor| File::open(inherited(descriptor))).transpose();
+    let lifeline = order
+        .lifeline
+        .map(|descriptor| File::open(inherited_descriptor_path(descriptor)))
+        .transpose();
     let lifeline = lifeline.map_err(|error| format!("no lifeline: {error}"))?;
     for group in &order.groups {
-        let entrance = File::options().write(true).open(inherited(*group));
+        let entrance = File::options().write(true).open(inherited_descriptor_path(*group));
         entrance
             .and_then(|mut entrance| entrance.write_all(b"0"))
             .map_err(|error| format!("a control group cannot be joined: {error}"))?;
@@ -81,26 +84,26 @@ fn follow(order: &Order, report: &mut File) -> Result<u8, String> {
     // The program must not inherit anything other than the standard streams.
     close_fds::CloseFdsBuilder::new().cloexecfrom(3);
     if let Some(lifeline) = lifeline {
-        return supervise::run(order, report, lifeline);
+        return supervise::run_supervised(order, report, lifeline);
     }
-    limits::apply(&order.limits)?;
+    limits::apply_limits(&order.limits)?;
     give_up_rights(order)?;
     Err(become_program(order, report))
 }
 
 /// Drops rights, so that this thread has only those of the program.
-fn give_up_rights(order: &Order) -> Result<(), String> {
-    rights::give_up()?;
+fn give_up_rights(order: &HelperOrder) -> Result<(), String> {
+    rights::drop_capabilities()?;
     if let Some(rules) = &order.rules {
-        rules::apply(rules)?;
+        rules::apply_rules(rules)?;
     }
     if let Some(filter) = &order.filter {
-        filter::apply(filter)?;
+        filter::apply_settings(filter)?;
     }
     Ok(())
 }
 
-fn command(order: &Order) -> Command {
+fn build_command(order: &HelperOrder) -> Command {
     let mut command = Command::new(&order.program);
     command
         .args(&order.arguments)
@@ -112,21 +115,21 @@ fn command(order: &Order) -> Command {
 }
 
 /// Becomes the program. Returns only if that fails.
-fn become_program(order: &Order, report: &mut File) -> String {
+fn become_program(order: &HelperOrder, report: &mut File) -> String {
     // The order of the two does not matter: the reader looks at the end.
     if let Err(error) = report.write_all(&[READY]) {
         return format!("no report can be made: {error}");
     }
-    no_program(&command(order).exec())
+    no_program_report(&build_command(order).exec())
 }
 
 /// Returns the report that the sandbox works but the program cannot be run.
-fn no_program(error: &std::io::Error) -> String {
+fn no_program_report(error: &std::io::Error) -> String {
     format!("{}{error}", char::from(NO_PROGRAM))
 }
 
 /// Returns the path of an inherited descriptor. It is reopened by path, because taking ownership of
 /// a number is unsafe.
-fn inherited(descriptor: i32) -> String {
+fn inherited_descriptor_path(descriptor: i32) -> String {
     format!("/proc/self/fd/{descriptor}")
 }

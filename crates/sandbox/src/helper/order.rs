@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The steps of the helper before it becomes the program.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct HelperOrder {
     pub(crate) program: OsString,
     pub(crate) arguments: Vec<OsString>,
     pub(crate) environment: Vec<(OsString, OsString)>,
@@ -14,9 +14,9 @@ pub(crate) struct Order {
     /// The soft and hard limits of single processes.
     pub(crate) limits: Vec<(LimitedResource, u64, u64)>,
     /// The rules for files, if any.
-    pub(crate) rules: Option<Rules>,
+    pub(crate) rules: Option<LandlockRules>,
     /// The system call filter, if any.
-    pub(crate) filter: Option<Filter>,
+    pub(crate) filter: Option<FilterSettings>,
     /// The descriptors of the files to join control groups.
     pub(crate) groups: Vec<i32>,
     /// The descriptor of the report.
@@ -39,14 +39,14 @@ pub(crate) enum LimitedResource {
 
 /// The access that Landlock grants.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Rules {
+pub(crate) struct LandlockRules {
     pub(crate) readable: Vec<OsString>,
     pub(crate) writable: Vec<OsString>,
 }
 
 /// The settings of the system call filter, in addition to the calls that are always refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Filter {
+pub(crate) struct FilterSettings {
     /// The socket families that are allowed.
     pub(crate) families: Vec<u32>,
     /// True if processes outside are visible, and must be protected from signals.

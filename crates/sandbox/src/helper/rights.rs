@@ -6,7 +6,7 @@ use rustix::thread::{
 };
 
 /// Drops all capabilities, and every way to regain them by running a program.
-pub(super) fn give_up() -> Result<(), String> {
+pub(super) fn drop_capabilities() -> Result<(), String> {
     set_no_new_privs(true).map_err(|error| format!("no_new_privs: {error}"))?;
     for capability in CapabilitySet::all().iter() {
         // Unknown to this kernel, or not removable: with no_new_privs it cannot be gained.

@@ -10,27 +10,27 @@ use landlock::{
 };
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 
-use super::order::Rules;
+use super::order::LandlockRules;
 
 /// Restricts this thread and all processes that it starts.
-pub(super) fn apply(rules: &Rules) -> Result<(), String> {
-    let status = build(rules).and_then(RulesetCreated::restrict_self);
+pub(super) fn apply_rules(rules: &LandlockRules) -> Result<(), String> {
+    let status = build_ruleset(rules).and_then(RulesetCreated::restrict_self);
     match status.map_err(|error| format!("Landlock: {error}"))?.ruleset {
         RulesetStatus::NotEnforced => Err("Landlock is not enforced".to_owned()),
         RulesetStatus::PartiallyEnforced | RulesetStatus::FullyEnforced => Ok(()),
     }
 }
 
-fn build(rules: &Rules) -> Result<RulesetCreated, RulesetError> {
+fn build_ruleset(rules: &LandlockRules) -> Result<RulesetCreated, RulesetError> {
     let ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(ABI::V5))?
         .scope(Scope::from_all(ABI::V6))?
         .create()?;
-    let ruleset = add(ruleset, &rules.readable, AccessFs::from_read(ABI::V5))?;
-    add(ruleset, &rules.writable, AccessFs::from_all(ABI::V5))
+    let ruleset = add_paths(ruleset, &rules.readable, AccessFs::from_read(ABI::V5))?;
+    add_paths(ruleset, &rules.writable, AccessFs::from_all(ABI::V5))
 }
 
-fn add(
+fn add_paths(
     mut ruleset: RulesetCreated,
     paths: &[OsString],
     access: BitFlags<AccessFs>,

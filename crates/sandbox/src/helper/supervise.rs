@@ -12,8 +12,8 @@ use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, set_child_subreaper, setsid, wait,
 };
 
-use super::order::{Order, READY};
-use super::{command, give_up_rights, limits, no_program};
+use super::order::{HelperOrder, READY};
+use super::{build_command, give_up_rights, limits, no_program_report};
 
 /// Added to the number of the signal that ended the program, as in shells.
 const SIGNAL_EXIT_BASE: i32 = 128;
@@ -21,11 +21,15 @@ const SIGNAL_EXIT_BASE: i32 = 128;
 /// Held by the thread that ends everything; the other one waits for the exit.
 static ENDING: Mutex<()> = Mutex::new(());
 
-pub(super) fn run(order: &Order, report: &mut File, mut lifeline: File) -> Result<u8, String> {
+pub(super) fn run_supervised(
+    order: &HelperOrder,
+    report: &mut File,
+    mut lifeline: File,
+) -> Result<u8, String> {
     let failed = |what: &str, error: rustix::io::Errno| format!("{what}: {error}");
     setsid().map_err(|error| failed("no session", error))?;
     set_child_subreaper(Some(getpid())).map_err(|error| failed("no subreaper", error))?;
-    limits::apply(&order.limits)?;
+    limits::apply_limits(&order.limits)?;
     std::thread::spawn(move || {
         // Nothing is ever sent: whatever this returns, the other end is closed.
         let _ = lifeline.read(&mut [0]);
@@ -33,22 +37,23 @@ pub(super) fn run(order: &Order, report: &mut File, mut lifeline: File) -> Resul
         end_all();
         std::process::exit(SIGNAL_EXIT_BASE + Signal::KILL.as_raw());
     });
-    let program = start(order)?;
+    let program = start_program(order)?;
     report.write_all(&[READY]).map_err(|error| format!("no report can be made: {error}"))?;
     let status = wait_for(program)?;
     let _held = ENDING.lock();
     end_all();
-    Ok(code(status))
+    Ok(exit_code(status))
 }
 
 /// Starts the program from a thread that has dropped its rights; this process keeps its own, and is
 /// out of the program's reach.
-fn start(order: &Order) -> Result<Pid, String> {
+fn start_program(order: &HelperOrder) -> Result<Pid, String> {
     let (sender, receiver) = mpsc::sync_channel(1);
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            let started = give_up_rights(order)
-                .and_then(|()| command(order).spawn().map_err(|error| no_program(&error)));
+            let started = give_up_rights(order).and_then(|()| {
+                build_command(order).spawn().map_err(|error| no_program_report(&error))
+            });
             let id = started.map(|child| Pid::from_raw(child.id().cast_signed()));
             // The receiver waits for it.
             let _ = sender.send(id);
@@ -68,7 +73,7 @@ fn wait_for(program: Pid) -> Result<WaitStatus, String> {
     }
 }
 
-fn code(status: WaitStatus) -> u8 {
+fn exit_code(status: WaitStatus) -> u8 {
     let signal = || status.terminating_signal().map(|signal| SIGNAL_EXIT_BASE + signal);
     let code = status.exit_status().or_else(signal).unwrap_or(SIGNAL_EXIT_BASE);
     u8::try_from(code).unwrap_or(u8::MAX)
@@ -83,7 +88,7 @@ fn end_all() {
             Ok(Some(_)) => continue,
             Ok(None) | Err(_) => {}
         }
-        let everybody = descendants();
+        let everybody = list_descendants();
         // Stopped first, so that none starts others while their siblings are killed.
         for signal in [Signal::STOP, Signal::KILL] {
             for process in &everybody {
@@ -99,7 +104,7 @@ fn end_all() {
 }
 
 /// Returns all descendants of this process.
-fn descendants() -> Vec<Pid> {
+fn list_descendants() -> Vec<Pid> {
     let mut parents: Vec<(Pid, Pid)> = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let name = entry.file_name();

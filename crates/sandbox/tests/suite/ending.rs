@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lango_sandbox::{Level, Part};
+use lango_sandbox::{ConfinementLevel, SandboxPart};
 
 use crate::workspace::{LEVELS, TestWorkspace};
 
@@ -33,7 +33,11 @@ async fn until(what: &str, condition: impl Fn() -> bool) {
 /// Returns workspaces for both variants of supervision at level Landlock, and for bubblewrap.
 fn workspaces() -> [TestWorkspace; 3] {
     let [bubblewrap, landlock] = LEVELS.map(TestWorkspace::at);
-    [bubblewrap, landlock, TestWorkspace::at(Level::Landlock).without(Part::Cgroup)]
+    [
+        bubblewrap,
+        landlock,
+        TestWorkspace::at(ConfinementLevel::Landlock).without(SandboxPart::Cgroup),
+    ]
 }
 
 /// Returns a command that starts a background child, one in its own session, and an orphan.

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use lango_sandbox::{Level, SandboxError};
+use lango_sandbox::{ConfinementLevel, SandboxError};
 
 use crate::workspace::{LEVELS, TestWorkspace};
 
@@ -53,12 +53,12 @@ async fn the_workspace_can_be_written_and_nothing_else() {
 
 #[tokio::test]
 async fn a_new_name_at_the_top_needs_bubblewrap() {
-    let workspace = TestWorkspace::at(Level::Bubblewrap);
+    let workspace = TestWorkspace::at(ConfinementLevel::Bubblewrap);
     workspace
         .prints("echo x > new && mkdir dir && mv new dir/ && rm -r dir && echo y > kept")
         .await;
     assert_eq!(workspace.names(), ["kept"]);
-    let workspace = TestWorkspace::at(Level::Landlock);
+    let workspace = TestWorkspace::at(ConfinementLevel::Landlock);
     workspace.refuses("echo x > new").await;
     assert!(workspace.names().is_empty());
 }
@@ -92,7 +92,7 @@ async fn hidden_places_cannot_be_read() {
                 let result = workspace.refuses(&command).await;
                 assert!(!result.out.contains("canary"), "{level} {command}: {result:?}");
             }
-            if level == Level::Bubblewrap {
+            if level == ConfinementLevel::Bubblewrap {
                 // Landlock does not hide that something exists.
                 workspace.refuses("ls inside/key").await;
             }
@@ -148,7 +148,7 @@ async fn temporary_files_are_private_and_gone_afterwards() {
         let place = place.lines().last().unwrap().to_owned();
         assert!(!std::path::Path::new(&place).join("lango-test-mine").exists(), "{place}");
         workspace.refuses(&format!("cat {place}/lango-test-mine")).await;
-        if level == Level::Bubblewrap {
+        if level == ConfinementLevel::Bubblewrap {
             assert_eq!(workspace.prints("ls /tmp | grep -v ^.tmp | wc -l").await.trim(), "0");
         }
     }

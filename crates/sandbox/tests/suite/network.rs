@@ -5,7 +5,7 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
-use lango_sandbox::{Level, Network};
+use lango_sandbox::{ConfinementLevel, NetworkAccess};
 
 use crate::workspace::{LEVELS, TestWorkspace};
 
@@ -24,7 +24,7 @@ async fn the_machine_cannot_be_reached_unless_granted() {
         workspace.refuses(&command).await;
         listener.set_nonblocking(true).unwrap();
         assert!(listener.accept().is_err(), "{level}: a connection was accepted");
-        workspace.bounds.network = Network::On;
+        workspace.bounds.network = NetworkAccess::On;
         workspace.prints(&command).await;
         listener.accept().unwrap();
     }
@@ -32,7 +32,7 @@ async fn the_machine_cannot_be_reached_unless_granted() {
 
 #[tokio::test]
 async fn bubblewrap_gives_a_loopback_of_its_own() {
-    let workspace = TestWorkspace::at(Level::Bubblewrap);
+    let workspace = TestWorkspace::at(ConfinementLevel::Bubblewrap);
     workspace
         .prints(
             "/usr/bin/perl -MIO::Socket::INET -e '
@@ -52,7 +52,7 @@ fn service_directory() -> tempfile::TempDir {
 #[tokio::test]
 async fn sockets_of_services_cannot_be_reached() {
     for level in LEVELS {
-        for network in [Network::Off, Network::On] {
+        for network in [NetworkAccess::Off, NetworkAccess::On] {
             let mut workspace = TestWorkspace::at(level);
             workspace.bounds.network = network;
             let directory = service_directory();

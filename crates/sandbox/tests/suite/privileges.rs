@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::MetadataExt as _;
 
-use lango_sandbox::Level;
+use lango_sandbox::ConfinementLevel;
 
 use crate::workspace::{LEVELS, TestWorkspace};
 
@@ -78,13 +78,13 @@ async fn other_processes_are_out_of_reach() {
         workspace.refuses(&format!("cat /proc/{own}/environ")).await;
         workspace.refuses("cat /proc/$PPID/environ | grep .").await;
         workspace.refuses(&format!("kill -0 {own}")).await;
-        if level == Level::Landlock {
+        if level == ConfinementLevel::Landlock {
             // With namespaces, -1 means the processes inside.
             workspace.refuses("kill -0 -1").await;
             workspace.refuses("kill -0 $PPID").await;
         }
         workspace.refuses(&format!("ls /proc/{own}/root/ /proc/{own}/fd")).await;
-        if level == Level::Bubblewrap {
+        if level == ConfinementLevel::Bubblewrap {
             let seen = workspace.prints("ls /proc | grep -c '^[0-9]'").await;
             assert!(seen.trim().parse::<u32>().unwrap() < 8, "{seen}");
         }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use lango_sandbox::{Level, ProtectedPath};
+use lango_sandbox::{ConfinementLevel, ProtectedPath};
 
 use crate::workspace::{LEVELS, TestWorkspace};
 
@@ -30,7 +30,7 @@ async fn what_is_not_there_cannot_be_made() {
         let workspace = TestWorkspace::at(level);
         workspace.put("sub/file", "");
         for command in ATTEMPTS {
-            if command.starts_with("mv .git") && level == Level::Landlock {
+            if command.starts_with("mv .git") && level == ConfinementLevel::Landlock {
                 continue;
             }
             workspace.refuses(command).await;
@@ -61,7 +61,7 @@ async fn what_is_there_cannot_be_changed() {
             assert_eq!(workspace.names(), before, "{level}: {command}");
         }
         workspace.refuses("ln .git/config sub/hard && echo evil > sub/hard").await;
-        if level == Level::Bubblewrap {
+        if level == ConfinementLevel::Bubblewrap {
             // Landlock does not control modes.
             workspace.refuses("chmod 777 .git/config").await;
         }
@@ -130,7 +130,7 @@ async fn a_link_at_a_protected_name_cannot_be_replaced() {
 /// Checks that the end of one command does not uncover the paths for another that still runs.
 #[tokio::test]
 async fn commands_side_by_side_do_not_uncover_names() {
-    let workspace = TestWorkspace::at(Level::Bubblewrap);
+    let workspace = TestWorkspace::at(ConfinementLevel::Bubblewrap);
     let first = workspace
         .start("while ! test -e go; do sleep 0.02; done; mkdir .git/x || mkdir .git")
         .await;

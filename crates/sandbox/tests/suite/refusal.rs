@@ -1,6 +1,6 @@
 //! Tests machines that offer less than is required.
 
-use lango_sandbox::{Level, Part, Requirement, SandboxError};
+use lango_sandbox::{ConfinementLevel, LevelRequirement, SandboxError, SandboxPart};
 
 use crate::workspace::TestWorkspace;
 
@@ -17,10 +17,10 @@ async fn refusal(workspace: &TestWorkspace) -> String {
 #[tokio::test]
 async fn less_than_asked_for_is_refused_with_what_to_type() {
     for (level, part, word) in [
-        (Level::Bubblewrap, Part::Bubblewrap, "bubblewrap is missing"),
-        (Level::Bubblewrap, Part::Seccomp, "seccomp"),
-        (Level::Landlock, Part::Landlock, "Landlock is missing"),
-        (Level::Landlock, Part::Seccomp, "seccomp"),
+        (ConfinementLevel::Bubblewrap, SandboxPart::Bubblewrap, "bubblewrap is missing"),
+        (ConfinementLevel::Bubblewrap, SandboxPart::Seccomp, "seccomp"),
+        (ConfinementLevel::Landlock, SandboxPart::Landlock, "Landlock is missing"),
+        (ConfinementLevel::Landlock, SandboxPart::Seccomp, "seccomp"),
     ] {
         let text = refusal(&TestWorkspace::at(level).without(part)).await;
         assert!(
@@ -32,12 +32,12 @@ async fn less_than_asked_for_is_refused_with_what_to_type() {
 
 #[tokio::test]
 async fn auto_takes_the_strongest_and_never_none() {
-    let mut workspace = TestWorkspace::at(Level::Bubblewrap);
-    workspace.sandbox.requirement = Requirement::Auto;
-    assert_eq!(workspace.sandbox.level().unwrap(), Level::Bubblewrap);
-    workspace = workspace.without(Part::Bubblewrap);
-    assert_eq!(workspace.sandbox.level().unwrap(), Level::Landlock);
-    workspace = workspace.without(Part::Landlock);
+    let mut workspace = TestWorkspace::at(ConfinementLevel::Bubblewrap);
+    workspace.sandbox.requirement = LevelRequirement::Auto;
+    assert_eq!(workspace.sandbox.level().unwrap(), ConfinementLevel::Bubblewrap);
+    workspace = workspace.without(SandboxPart::Bubblewrap);
+    assert_eq!(workspace.sandbox.level().unwrap(), ConfinementLevel::Landlock);
+    workspace = workspace.without(SandboxPart::Landlock);
     let text = refusal(&workspace).await;
     assert!(
         text.contains("bubblewrap is missing") && text.contains("Landlock is missing"),
@@ -47,17 +47,18 @@ async fn auto_takes_the_strongest_and_never_none() {
 
 #[tokio::test]
 async fn a_person_can_ask_for_none() {
-    let workspace = TestWorkspace::at(Level::None)
-        .without(Part::Bubblewrap)
-        .without(Part::Landlock)
-        .without(Part::Seccomp);
+    let workspace = TestWorkspace::at(ConfinementLevel::None)
+        .without(SandboxPart::Bubblewrap)
+        .without(SandboxPart::Landlock)
+        .without(SandboxPart::Seccomp);
     workspace.prints("echo x > made && touch ../beside").await;
     assert_eq!(workspace.names(), ["made"]);
 }
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_told_from_one_that_fails() {
-    for level in [Level::Bubblewrap, Level::Landlock, Level::None] {
+    for level in [ConfinementLevel::Bubblewrap, ConfinementLevel::Landlock, ConfinementLevel::None]
+    {
         let workspace = TestWorkspace::at(level);
         let mut job = workspace.job("");
         job.program = "/no/such/program".into();

@@ -4,18 +4,20 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use lango_sandbox::{
-    Bounds, ConfinedProcess, Job, Level, Part, ProtectedPath, Requirement, Sandbox, SandboxError,
+    ConfinedProcess, ConfinementLevel, Job, JobBounds, LevelRequirement, ProtectedPath, Sandbox,
+    SandboxError, SandboxPart,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// The levels that confine; both must be available where the tests run.
-pub(crate) const LEVELS: [Level; 2] = [Level::Bubblewrap, Level::Landlock];
+pub(crate) const LEVELS: [ConfinementLevel; 2] =
+    [ConfinementLevel::Bubblewrap, ConfinementLevel::Landlock];
 
 pub(crate) struct TestWorkspace {
     directory: TempDir,
     pub(crate) sandbox: Sandbox,
-    pub(crate) bounds: Bounds,
+    pub(crate) bounds: JobBounds,
 }
 
 /// The exit code and the output of a command.
@@ -27,12 +29,12 @@ pub(crate) struct CommandResult {
 }
 
 impl TestWorkspace {
-    pub(crate) fn at(level: Level) -> Self {
+    pub(crate) fn at(level: ConfinementLevel) -> Self {
         Self::within(level, &std::env::temp_dir())
     }
 
     /// Creates a workspace in another directory than the temporary one.
-    pub(crate) fn within(level: Level, place: &Path) -> Self {
+    pub(crate) fn within(level: ConfinementLevel, place: &Path) -> Self {
         let directory = tempfile::tempdir_in(place.canonicalize().unwrap()).unwrap();
         let workspace = directory.path().join("workspace");
         std::fs::create_dir(&workspace).unwrap();
@@ -44,20 +46,20 @@ impl TestWorkspace {
             [".mcp.json", "AGENTS.md"].map(|name| ProtectedPath::file(workspace.join(name)));
         Self {
             sandbox: Sandbox {
-                requirement: Requirement::Exactly(level),
+                requirement: LevelRequirement::Exactly(level),
                 without: Vec::new(),
                 helper: Some(PathBuf::from(env!("CARGO_BIN_EXE_lango-confine"))),
             },
-            bounds: Bounds {
+            bounds: JobBounds {
                 writable: vec![workspace],
                 protected: names.into_iter().chain(files).collect(),
-                ..Bounds::default()
+                ..JobBounds::default()
             },
             directory,
         }
     }
 
-    pub(crate) fn without(mut self, part: Part) -> Self {
+    pub(crate) fn without(mut self, part: SandboxPart) -> Self {
         self.sandbox.without.push(part);
         self
     }

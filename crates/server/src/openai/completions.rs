@@ -8,44 +8,44 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use lango_model::UserMessage;
-use lango_protocol::{Caller, Origin, Sender, SessionId, TurnId};
+use lango_protocol::{Caller, MessageOrigin, Sender, SessionId, TurnId};
 use lango_runtime::{OWNER, Runtime, TurnRequest, owns_session};
 use sha2::{Digest as _, Sha256};
 
-use super::Shared;
+use super::EndpointState;
 use super::error::ApiError;
-use super::history::Mark;
-use super::keys::{KeyRecord, Keys};
+use super::history::ConversationDigest;
+use super::keys::{IdempotencyKeys, KeyRecord};
 use super::request::ChatRequest;
-use super::turn::{ConversationSaver, Source, TurnFollower, TurnUpdate};
+use super::turn::{ConversationSaver, EventSource, TurnFollower, TurnUpdate};
 use super::turn_summary::TurnSummary;
 use super::{stream, wire};
 
-pub(super) async fn complete(
-    State(shared): State<Arc<Shared>>,
+pub(super) async fn serve_completion(
+    State(shared): State<Arc<EndpointState>>,
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    match answer(shared, caller, &headers, &body).await {
+    match answer_request(shared, caller, &headers, &body).await {
         Ok(response) => response,
         Err(error) => error.into_response(),
     }
 }
 
-async fn answer(
-    shared: Arc<Shared>,
+async fn answer_request(
+    shared: Arc<EndpointState>,
     caller: Caller,
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<Response, ApiError> {
     let request = ChatRequest::parse(body)?;
     let runtime = shared.teams.team(&caller).ok_or_else(ApiError::no_team)?;
-    let permit = shared.quota.enter(&caller).ok_or_else(ApiError::too_many)?;
+    let permit = shared.quota.acquire_permit(&caller).ok_or_else(ApiError::too_many)?;
     let options = RequestHeaders::of(headers, &request)?;
     let (stream, include_usage) = (request.stream, request.include_usage);
     let notices = request.notices.clone();
-    let started_turn = begin(&shared, &runtime, &caller, request, &options, body).await?;
+    let started_turn = begin_turn(&shared, &runtime, &caller, request, &options, body).await?;
     let summary = TurnSummary::new(started_turn.session.clone(), started_turn.turn);
     let follower = TurnFollower {
         shared: Arc::clone(&shared),
@@ -57,9 +57,9 @@ async fn answer(
         for_owner: caller.as_str() == OWNER,
         permit,
     };
-    let updates = follower.begin();
+    let updates = follower.start_following();
     let mut response = if stream {
-        stream::respond(shared, updates, summary, notices, include_usage)
+        stream::respond_with_stream(shared, updates, summary, notices, include_usage)
     } else {
         respond_whole(&shared, updates, &notices).await.unwrap_or_else(ApiError::into_response)
     };
@@ -71,7 +71,7 @@ async fn answer(
 
 /// Waits for the end of a turn.
 async fn respond_whole(
-    shared: &Shared,
+    shared: &EndpointState,
     mut updates: tokio::sync::mpsc::Receiver<TurnUpdate>,
     notices: &[&'static str],
 ) -> Result<Response, ApiError> {
@@ -89,7 +89,7 @@ async fn respond_whole(
         ended = ended => ended?,
         () = shared.closing.cancelled() => return Err(ApiError::closing()),
     };
-    Ok(Json(wire::completion(&summary, notices)).into_response())
+    Ok(Json(wire::build_completion(&summary, notices)).into_response())
 }
 
 /// Holds the options in the headers.
@@ -112,11 +112,11 @@ impl RequestHeaders {
         };
         let session = match header("x-lango-session")?.or_else(|| request.session.clone()) {
             None => None,
-            Some(name) => Some(name.parse().map_err(|_| no_session())?),
+            Some(name) => Some(name.parse().map_err(|_| no_session_error())?),
         };
         let key = header("idempotency-key")?;
         if let Some(key) = &key {
-            Keys::check(key)?;
+            IdempotencyKeys::check(key)?;
         }
         let detach = header("x-lango-detach")?.is_some_and(|value| value == "1" || value == "true");
         Ok(Self { session, key, detach })
@@ -124,7 +124,7 @@ impl RequestHeaders {
 }
 
 /// Returns the same error for a session that does not exist and for one of another caller.
-fn no_session() -> ApiError {
+fn no_session_error() -> ApiError {
     let words = "there is no such session. Leave it out to start a new one";
     ApiError::not_found("session", "session_not_found", words)
 }
@@ -133,12 +133,12 @@ fn no_session() -> ApiError {
 struct StartedTurn {
     session: SessionId,
     turn: TurnId,
-    source: Source,
+    source: EventSource,
     saver: Option<ConversationSaver>,
 }
 
-async fn begin(
-    shared: &Shared,
+async fn begin_turn(
+    shared: &EndpointState,
     runtime: &Runtime,
     caller: &Caller,
     request: ChatRequest,
@@ -147,33 +147,33 @@ async fn begin(
 ) -> Result<StartedTurn, ApiError> {
     let Some(key) = &options.key else {
         let choice = find_session(shared, caller, &request, options).await?;
-        return Ok(start(runtime, caller, request, choice, TurnId::generate()));
+        return Ok(start_turn(runtime, caller, request, choice, TurnId::generate()));
     };
     let digest = lango_text::hex(Sha256::digest(body));
-    // See `Keys`: of two requests with one key, only one may start a turn.
-    let _beginning = shared.keys.begin().await;
+    // See `IdempotencyKeys`: of two requests with one key, only one may start a turn.
+    let _beginning = shared.keys.lock_keys().await;
     if let Some(key_record) = shared.keys.find(caller, key).await? {
         return resume_keyed_turn(shared, runtime, caller, request, key_record, &digest).await;
     }
     let choice = find_session(shared, caller, &request, options).await?;
     let turn = TurnId::generate();
     let key_record = KeyRecord { request: digest.clone(), session: choice.session.clone(), turn };
-    if shared.keys.keep(caller, key, &key_record).await? {
-        return Ok(start(runtime, caller, request, choice, turn));
+    if shared.keys.store_key(caller, key, &key_record).await? {
+        return Ok(start_turn(runtime, caller, request, choice, turn));
     }
     // Another process was faster.
     match shared.keys.find(caller, key).await? {
         Some(key_record) => {
             resume_keyed_turn(shared, runtime, caller, request, key_record, &digest).await
         }
-        None => Ok(start(runtime, caller, request, choice, turn)),
+        None => Ok(start_turn(runtime, caller, request, choice, turn)),
     }
 }
 
 /// Holds the session of a request, and what its agents have to be told.
 struct SessionChoice {
     session: SessionId,
-    taken: Option<Mark>,
+    taken: Option<ConversationDigest>,
     tell_instructions: bool,
     tell_earlier: bool,
 }
@@ -190,14 +190,14 @@ impl SessionChoice {
 }
 
 async fn find_session(
-    shared: &Shared,
+    shared: &EndpointState,
     caller: &Caller,
     request: &ChatRequest,
     options: &RequestHeaders,
 ) -> Result<SessionChoice, ApiError> {
     if let Some(session) = &options.session {
         if !owns_session(&shared.journal, caller, session).await? {
-            return Err(no_session());
+            return Err(no_session_error());
         }
         // A client that names a session knows its content; the instructions may be new.
         return Ok(SessionChoice {
@@ -210,10 +210,10 @@ async fn find_session(
     let Some(mark) = request.history.mark_before(caller) else {
         return Ok(SessionChoice::new_session());
     };
-    let Some(known) = shared.conversations.take(caller, &mark).await? else {
+    let Some(known) = shared.conversations.take_session(caller, &mark).await? else {
         return Ok(SessionChoice::new_session());
     };
-    let summary = shared.journal.session(&known.session).await?;
+    let summary = shared.journal.find_session(&known.session).await?;
     if summary.is_none_or(|summary| summary.turns != known.turns) {
         return Ok(SessionChoice::new_session());
     }
@@ -225,7 +225,7 @@ async fn find_session(
     })
 }
 
-fn start(
+fn start_turn(
     runtime: &Runtime,
     caller: &Caller,
     request: ChatRequest,
@@ -241,51 +241,62 @@ fn start(
     });
     let message = UserMessage {
         text: history.new.text.clone(),
-        attachment: history.attachment(choice.tell_instructions, choice.tell_earlier),
+        attachment: history.render_attachment(choice.tell_instructions, choice.tell_earlier),
         task: None,
         images: history.new.images.clone(),
     };
     let started = TurnRequest {
         turn,
         sender,
-        ..TurnRequest::new(choice.session.clone(), message, Origin::Openai)
+        ..TurnRequest::new(choice.session.clone(), message, MessageOrigin::Openai)
     };
     let handle = runtime.start_turn(started);
     let saver = ConversationSaver { caller: caller.clone(), history, taken: choice.taken };
-    StartedTurn { session: choice.session, turn, source: Source::Own(handle), saver: Some(saver) }
+    StartedTurn {
+        session: choice.session,
+        turn,
+        source: EventSource::Own(handle),
+        saver: Some(saver),
+    }
 }
 
 /// Returns the turn that a repeated key belongs to, whatever its state.
 async fn resume_keyed_turn(
-    shared: &Shared,
+    shared: &EndpointState,
     runtime: &Runtime,
     caller: &Caller,
     request: ChatRequest,
     key_record: KeyRecord,
-    digest: &Mark,
+    digest: &ConversationDigest,
 ) -> Result<StartedTurn, ApiError> {
     if key_record.request != *digest {
         return Err(ApiError::key_reused());
     }
     let KeyRecord { session, turn, .. } = key_record;
     let running = runtime.is_under_way(turn);
-    let events = shared.journal.turn_events(&session, turn).await?;
+    let events = shared.journal.read_turn_events(&session, turn).await?;
     if events.is_empty() && !running {
         // The process ended after it stored the key and before it started the turn.
-        let first = shared.journal.session(&session).await?.is_none_or(|stored| stored.turns == 0);
+        let first =
+            shared.journal.find_session(&session).await?.is_none_or(|stored| stored.turns == 0);
         let choice =
             SessionChoice { session, taken: None, tell_instructions: first, tell_earlier: first };
-        return Ok(start(runtime, caller, request, choice, turn));
+        return Ok(start_turn(runtime, caller, request, choice, turn));
     }
-    let unfinished = shared.journal.unfinished_turns(Some(&session)).await?;
+    let unfinished = shared.journal.list_unfinished_turns(Some(&session)).await?;
     let interrupted = unfinished.iter().any(|open| open.turn == turn && open.running.is_none());
     if interrupted && !running {
         let handle = runtime.resume_turn(session.clone(), turn);
         let history = request.history;
         let saver = ConversationSaver { caller: caller.clone(), history, taken: None };
-        let source = Source::Own(handle);
+        let source = EventSource::Own(handle);
         return Ok(StartedTurn { session, turn, source, saver: Some(saver) });
     }
     let subscription = runtime.follow(session.clone(), turn, 0);
-    Ok(StartedTurn { session, turn, source: Source::Other(Box::new(subscription)), saver: None })
+    Ok(StartedTurn {
+        session,
+        turn,
+        source: EventSource::Other(Box::new(subscription)),
+        saver: None,
+    })
 }

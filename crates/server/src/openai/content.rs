@@ -6,7 +6,7 @@ use lango_model::Image;
 use serde_json::Value;
 
 use super::error::ApiError;
-use super::parameters::{Parameters, wrong};
+use super::parameters::{RequestParameters, wrong_type_error};
 
 /// Limits the size of an image; providers have similar limits.
 const MAX_IMAGE_BYTES: usize = 10 * 1024 * 1024;
@@ -15,12 +15,12 @@ const MAX_PART_COUNT: usize = 256;
 
 /// Holds the text and the images of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Content {
+pub(super) struct MessageContent {
     pub(super) text: String,
     pub(super) images: Vec<Image>,
 }
 
-impl Content {
+impl MessageContent {
     /// Parses a text or a list of parts.
     pub(super) fn of(value: Option<Value>, name: &str) -> Result<Self, ApiError> {
         match value {
@@ -29,7 +29,7 @@ impl Content {
             Some(Value::Array(parts)) if parts.len() <= MAX_PART_COUNT => {
                 let mut content = Self::default();
                 for (number, part) in parts.into_iter().enumerate() {
-                    let part = Parameters::of_value(part, format!("{name}[{number}]"))?;
+                    let part = RequestParameters::of_value(part, format!("{name}[{number}]"))?;
                     content.add(part)?;
                 }
                 Ok(content)
@@ -38,11 +38,11 @@ impl Content {
                 let words = format!("{name:?} has more than {MAX_PART_COUNT} parts");
                 Err(ApiError::invalid(name, words))
             }
-            Some(other) => Err(wrong(name, "a string or an array of parts", &other)),
+            Some(other) => Err(wrong_type_error(name, "a string or an array of parts", &other)),
         }
     }
 
-    fn add(&mut self, mut part: Parameters) -> Result<(), ApiError> {
+    fn add(&mut self, mut part: RequestParameters) -> Result<(), ApiError> {
         let kind = part.required_text("type")?;
         match kind.as_str() {
             "text" | "refusal" => {
@@ -55,15 +55,17 @@ impl Content {
                 let name = part.name("image_url");
                 let url = match part.take("image_url") {
                     Some(Value::String(url)) => url,
-                    Some(value) => Parameters::of_value(value, &name)?.required_text("url")?,
-                    None => return Err(super::parameters::missing(&name)),
+                    Some(value) => {
+                        RequestParameters::of_value(value, &name)?.required_text("url")?
+                    }
+                    None => return Err(super::parameters::missing_error(&name)),
                 };
-                self.images.push(image(&url, &name)?);
+                self.images.push(decode_image(&url, &name)?);
             }
             other => {
                 let words =
                     format!("parts of the type {other:?} are not supported: use text or image_url");
-                return Err(ApiError::invalid(part.name("type"), words).coded("invalid_value"));
+                return Err(ApiError::invalid(part.name("type"), words).with_code("invalid_value"));
             }
         }
         Ok(())
@@ -72,8 +74,8 @@ impl Content {
 
 /// Decodes an image in the request. Images at other addresses are not fetched, because a client
 /// must not make this machine send requests.
-fn image(url: &str, name: &str) -> Result<Image, ApiError> {
-    let wrong = |words: &str| ApiError::invalid(name, words).coded("invalid_image_url");
+fn decode_image(url: &str, name: &str) -> Result<Image, ApiError> {
+    let wrong = |words: &str| ApiError::invalid(name, words).with_code("invalid_image_url");
     let data = url.strip_prefix("data:").ok_or_else(|| {
         wrong("images are accepted as data: URLs only. Send the image itself, in base64")
     })?;
@@ -86,13 +88,13 @@ fn image(url: &str, name: &str) -> Result<Image, ApiError> {
         return Err(wrong("the picture is larger than 10 MiB"));
     }
     let data = BASE64.decode(encoded).map_err(|_| wrong("the data: URL is not valid base64"))?;
-    let media_type = media_type(&data)
+    let media_type = detect_media_type(&data)
         .ok_or_else(|| wrong("the picture is not a PNG, JPEG, GIF or WebP image"))?;
     Ok(Image { media_type: media_type.to_owned(), data: data.into() })
 }
 
 /// Detects the media type from the first bytes, whatever the client claims.
-fn media_type(data: &[u8]) -> Option<&'static str> {
+fn detect_media_type(data: &[u8]) -> Option<&'static str> {
     match data {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),

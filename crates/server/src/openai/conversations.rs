@@ -5,11 +5,11 @@
 //! conversation, such as a regenerated answer, therefore becomes a session of its own.
 
 use lango_protocol::{Caller, SessionId, Timestamp};
-use lango_store::{Batch, Component, Database, Migration, Statement, StoreError};
+use lango_store::{Batch, Database, Migration, SchemaComponent, Statement, StoreError};
 
-use super::history::Mark;
+use super::history::ConversationDigest;
 
-const COMPONENT: Component = Component {
+const COMPONENT: SchemaComponent = SchemaComponent {
     name: "openai_conversations",
     migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
 };
@@ -41,7 +41,7 @@ pub(super) struct ConversationRecord {
     /// The number of turns that the session had. If it has more now, another client continued it.
     pub(super) turns: u64,
     /// The mark of the instructions that its agents got.
-    pub(super) instructions: Mark,
+    pub(super) instructions: ConversationDigest,
 }
 
 #[derive(Clone)]
@@ -56,10 +56,10 @@ impl Conversations {
     }
 
     /// Takes the session of a conversation, for this request only.
-    pub(super) async fn take(
+    pub(super) async fn take_session(
         &self,
         caller: &Caller,
-        mark: &Mark,
+        mark: &ConversationDigest,
     ) -> Result<Option<ConversationRecord>, StoreError> {
         for _ in 0..MAX_TAKE_ATTEMPTS {
             let Some(known) = self.find(caller, mark).await? else { return Ok(None) };
@@ -79,7 +79,7 @@ impl Conversations {
     async fn find(
         &self,
         caller: &Caller,
-        mark: &Mark,
+        mark: &ConversationDigest,
     ) -> Result<Option<ConversationRecord>, StoreError> {
         let statement = Statement::new(
             "SELECT session, turns, instructions FROM openai_conversations \
@@ -100,10 +100,10 @@ impl Conversations {
     }
 
     /// Stores the session of a conversation, so that it can be continued.
-    pub(super) async fn remember(
+    pub(super) async fn store_session(
         &self,
         caller: &Caller,
-        mark: &Mark,
+        mark: &ConversationDigest,
         known: &ConversationRecord,
     ) -> Result<(), StoreError> {
         let insert = Statement::new(

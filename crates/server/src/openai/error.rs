@@ -48,7 +48,7 @@ impl ApiError {
     }
 
     /// Adds an error code.
-    pub(super) fn coded(self, code: &'static str) -> Self {
+    pub(super) fn with_code(self, code: &'static str) -> Self {
         Self { code: Some(code), ..self }
     }
 
@@ -74,25 +74,25 @@ impl ApiError {
     pub(super) fn no_team() -> Self {
         let words = "this caller reaches no agent. The owner of the server can change that: lango \
                      serve callers list";
-        Self::new(StatusCode::FORBIDDEN, "invalid_request_error", words).coded("no_agents")
+        Self::new(StatusCode::FORBIDDEN, "invalid_request_error", words).with_code("no_agents")
     }
 
     /// Reports that the server is shutting down.
     pub(super) fn closing() -> Self {
         let words = "the server is shutting down. What was done is recorded; the owner can \
                      continue it: lango resume";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "server_error", words).coded("shutting_down")
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "server_error", words).with_code("shutting_down")
     }
 
     /// Reports a key that was used with another request.
     pub(super) fn key_reused() -> Self {
         let words = "this Idempotency-Key was used with another request. Choose a new one";
         let error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request_error", words);
-        error.coded("idempotency_key_reused")
+        error.with_code("idempotency_key_reused")
     }
 
     /// Reports a turn that ended without an answer. `words` is the team's message about it.
-    pub(super) fn of_outcome(outcome: &Outcome, words: &str) -> Self {
+    pub(super) fn from_outcome(outcome: &Outcome, words: &str) -> Self {
         let (status, kind, code) = match &outcome.status {
             OutcomeStatus::Rejected { .. } => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "invalid_request_error", "rejected")
@@ -109,7 +109,7 @@ impl ApiError {
             }
             _ => (StatusCode::INTERNAL_SERVER_ERROR, "server_error", "turn_failed"),
         };
-        Self::new(status, kind, words).coded(code)
+        Self::new(status, kind, words).with_code(code)
     }
 
     pub(super) fn body(&self) -> ErrorBody<'_> {

@@ -5,14 +5,14 @@ use lango_protocol::Caller;
 use lango_text::{hex, tail};
 use sha2::{Digest as _, Sha256};
 
-use super::content::Content;
+use super::content::MessageContent;
 
 /// Limits the earlier messages that a new session gets. The newest are included.
 const MAX_EARLIER_BYTES: usize = 256 * 1024;
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum AuthorRole {
     /// The client program: `system` and `developer`.
     Client,
     User,
@@ -24,36 +24,36 @@ pub(super) enum Role {
 /// Holds one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChatMessage {
-    pub(super) role: Role,
-    pub(super) content: Content,
+    pub(super) role: AuthorRole,
+    pub(super) content: MessageContent,
 }
 
 /// Represents a SHA-256 digest in hexadecimal.
-pub(super) type Mark = String;
+pub(super) type ConversationDigest = String;
 
 /// Holds the conversation of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct History {
+pub(super) struct ChatHistory {
     /// The client's instructions on how to answer.
     pub(super) instructions: String,
     /// The messages before the new one, oldest first.
     pub(super) earlier: Vec<ChatMessage>,
     /// The new message.
-    pub(super) new: Content,
+    pub(super) new: MessageContent,
 }
 
-impl History {
+impl ChatHistory {
     /// Splits the messages. Returns none if the user sent no new message.
     pub(super) fn of(messages: Vec<ChatMessage>) -> Option<Self> {
         let (client, mut earlier): (Vec<ChatMessage>, Vec<ChatMessage>) =
-            messages.into_iter().partition(|message| message.role == Role::Client);
+            messages.into_iter().partition(|message| message.role == AuthorRole::Client);
         let texts: Vec<String> = client.into_iter().map(|message| message.content.text).collect();
-        let last_answer = earlier.iter().rposition(|message| message.role != Role::User);
+        let last_answer = earlier.iter().rposition(|message| message.role != AuthorRole::User);
         let new_messages = earlier.split_off(last_answer.map_or(0, |position| position + 1));
         if new_messages.is_empty() {
             return None;
         }
-        let mut new = Content::default();
+        let mut new = MessageContent::default();
         for message in new_messages {
             if !new.text.is_empty() && !message.content.text.is_empty() {
                 new.text.push_str("\n\n");
@@ -65,35 +65,37 @@ impl History {
     }
 
     /// Returns the mark of the earlier messages, or none at the start of a conversation.
-    pub(super) fn mark_before(&self, caller: &Caller) -> Option<Mark> {
+    pub(super) fn mark_before(&self, caller: &Caller) -> Option<ConversationDigest> {
         (!self.earlier.is_empty()).then(|| {
-            let mut hasher = begin(caller);
+            let mut hasher = begin_digest(caller);
             self.earlier
                 .iter()
-                .for_each(|message| add(&mut hasher, message.role, &message.content));
-            finish(hasher)
+                .for_each(|message| add_message(&mut hasher, message.role, &message.content));
+            finish_digest(hasher)
         })
     }
 
     /// Returns the mark of the conversation after this answer, which is how the next request
     /// begins.
-    pub(super) fn mark_after(&self, caller: &Caller, answer: &str) -> Mark {
-        let mut hasher = begin(caller);
-        self.earlier.iter().for_each(|message| add(&mut hasher, message.role, &message.content));
-        add(&mut hasher, Role::User, &self.new);
-        let answer = Content { text: answer.to_owned(), images: Vec::new() };
-        add(&mut hasher, Role::Assistant, &answer);
-        finish(hasher)
+    pub(super) fn mark_after(&self, caller: &Caller, answer: &str) -> ConversationDigest {
+        let mut hasher = begin_digest(caller);
+        self.earlier
+            .iter()
+            .for_each(|message| add_message(&mut hasher, message.role, &message.content));
+        add_message(&mut hasher, AuthorRole::User, &self.new);
+        let answer = MessageContent { text: answer.to_owned(), images: Vec::new() };
+        add_message(&mut hasher, AuthorRole::Assistant, &answer);
+        finish_digest(hasher)
     }
 
     /// Returns the mark of the instructions, to detect changes.
-    pub(super) fn mark_of_instructions(&self) -> Mark {
-        finish(Sha256::new_with_prefix(self.instructions.as_bytes()))
+    pub(super) fn mark_of_instructions(&self) -> ConversationDigest {
+        finish_digest(Sha256::new_with_prefix(self.instructions.as_bytes()))
     }
 
     /// Returns the attachment of the new message: the client's instructions if the agents do not
     /// have them, and the earlier messages if the session does not have them.
-    pub(super) fn attachment(&self, instructions: bool, earlier: bool) -> Option<String> {
+    pub(super) fn render_attachment(&self, instructions: bool, earlier: bool) -> Option<String> {
         let mut text = String::new();
         if instructions && !self.instructions.trim().is_empty() {
             text.push_str(&format!(
@@ -116,7 +118,7 @@ impl History {
         let mut parts = Vec::new();
         let mut bytes = 0;
         for message in self.earlier.iter().rev() {
-            let part = render(message);
+            let part = render_message(message);
             bytes += part.len();
             if bytes > MAX_EARLIER_BYTES {
                 parts.push("\n[older messages are left out]\n".to_owned());
@@ -129,12 +131,12 @@ impl History {
     }
 }
 
-fn render(message: &ChatMessage) -> String {
+fn render_message(message: &ChatMessage) -> String {
     let who = match message.role {
-        Role::User => "User",
-        Role::Assistant => "Assistant",
-        Role::Tool => "Tool",
-        Role::Client => "Client",
+        AuthorRole::User => "User",
+        AuthorRole::Assistant => "Assistant",
+        AuthorRole::Tool => "Tool",
+        AuthorRole::Client => "Client",
     };
     let images = match message.content.images.len() {
         0 => String::new(),
@@ -144,36 +146,36 @@ fn render(message: &ChatMessage) -> String {
     format!("\n{who}: {}{images}\n", message.content.text.trim())
 }
 
-fn begin(caller: &Caller) -> Sha256 {
+fn begin_digest(caller: &Caller) -> Sha256 {
     let mut hasher = Sha256::new();
-    part(&mut hasher, caller.as_str().as_bytes());
+    hash_with_length(&mut hasher, caller.as_str().as_bytes());
     hasher
 }
 
 /// Adds a message to the hash. White space at its ends is ignored, because clients send back
 /// trimmed text.
-fn add(hasher: &mut Sha256, role: Role, content: &Content) {
+fn add_message(hasher: &mut Sha256, role: AuthorRole, content: &MessageContent) {
     let role: &[u8] = match role {
-        Role::Client => b"client",
-        Role::User => b"user",
-        Role::Assistant => b"assistant",
-        Role::Tool => b"tool",
+        AuthorRole::Client => b"client",
+        AuthorRole::User => b"user",
+        AuthorRole::Assistant => b"assistant",
+        AuthorRole::Tool => b"tool",
     };
-    part(hasher, role);
-    part(hasher, content.text.trim().as_bytes());
-    part(hasher, &(content.images.len() as u64).to_le_bytes());
+    hash_with_length(hasher, role);
+    hash_with_length(hasher, content.text.trim().as_bytes());
+    hash_with_length(hasher, &(content.images.len() as u64).to_le_bytes());
     for image in &content.images {
-        part(hasher, &image.data);
+        hash_with_length(hasher, &image.data);
     }
 }
 
 /// Adds bytes after their length, so that two parts are never taken for one.
-fn part(hasher: &mut Sha256, bytes: &[u8]) {
+fn hash_with_length(hasher: &mut Sha256, bytes: &[u8]) {
     hasher.update((bytes.len() as u64).to_le_bytes());
     hasher.update(bytes);
 }
 
-fn finish(hasher: Sha256) -> Mark {
+fn finish_digest(hasher: Sha256) -> ConversationDigest {
     hex(hasher.finalize())
 }
 
@@ -181,26 +183,28 @@ fn finish(hasher: Sha256) -> Mark {
 mod tests {
     use super::*;
 
-    fn message(role: Role, text: &str) -> ChatMessage {
-        ChatMessage { role, content: Content { text: text.to_owned(), images: Vec::new() } }
+    fn message(role: AuthorRole, text: &str) -> ChatMessage {
+        ChatMessage { role, content: MessageContent { text: text.to_owned(), images: Vec::new() } }
     }
 
     #[test]
     fn the_mark_after_an_answer_is_the_one_before_the_next_message() {
         let caller: Caller = "one".parse().unwrap();
-        let first =
-            History::of(vec![message(Role::Client, "Be brief."), message(Role::User, "Hello")]);
+        let first = ChatHistory::of(vec![
+            message(AuthorRole::Client, "Be brief."),
+            message(AuthorRole::User, "Hello"),
+        ]);
         let first = first.unwrap();
         assert_eq!(first.mark_before(&caller), None);
         let after = first.mark_after(&caller, "Hi!\n");
         let again = |answer: &str, user: &str| {
             let messages = vec![
-                message(Role::Client, "Be long."),
-                message(Role::User, user),
-                message(Role::Assistant, answer),
-                message(Role::User, "And now?"),
+                message(AuthorRole::Client, "Be long."),
+                message(AuthorRole::User, user),
+                message(AuthorRole::Assistant, answer),
+                message(AuthorRole::User, "And now?"),
             ];
-            History::of(messages).unwrap().mark_before(&caller).unwrap()
+            ChatHistory::of(messages).unwrap().mark_before(&caller).unwrap()
         };
         assert_eq!(again("Hi!", "Hello"), after);
         assert_ne!(again("Hi?", "Hello"), after);
@@ -211,34 +215,40 @@ mod tests {
 
     #[test]
     fn only_what_the_session_does_not_know_goes_along() {
-        let history = History::of(vec![
-            message(Role::Client, "Be brief."),
-            message(Role::User, "Hello"),
-            message(Role::Assistant, "Hi!"),
-            message(Role::User, "One"),
-            message(Role::User, "Two"),
+        let history = ChatHistory::of(vec![
+            message(AuthorRole::Client, "Be brief."),
+            message(AuthorRole::User, "Hello"),
+            message(AuthorRole::Assistant, "Hi!"),
+            message(AuthorRole::User, "One"),
+            message(AuthorRole::User, "Two"),
         ])
         .unwrap();
         assert_eq!(history.new.text, "One\n\nTwo");
-        assert_eq!(history.attachment(false, false), None);
-        let all = history.attachment(true, true).unwrap();
+        assert_eq!(history.render_attachment(false, false), None);
+        let all = history.render_attachment(true, true).unwrap();
         assert!(
             all.contains("Be brief.") && all.contains("User: Hello\n\nAssistant: Hi!"),
             "{all}"
         );
         assert!(!all.contains("One"), "{all}");
         assert!(
-            History::of(vec![message(Role::User, "x"), message(Role::Assistant, "y")]).is_none()
+            ChatHistory::of(vec![
+                message(AuthorRole::User, "x"),
+                message(AuthorRole::Assistant, "y")
+            ])
+            .is_none()
         );
     }
 
     #[test]
     fn a_long_conversation_is_told_from_its_end() {
         let mut messages: Vec<ChatMessage> = (0..100)
-            .map(|number| message(Role::Assistant, &format!("{number} {}", "x".repeat(10_000))))
+            .map(|number| {
+                message(AuthorRole::Assistant, &format!("{number} {}", "x".repeat(10_000)))
+            })
             .collect();
-        messages.push(message(Role::User, "now"));
-        let render = History::of(messages).unwrap().attachment(false, true).unwrap();
+        messages.push(message(AuthorRole::User, "now"));
+        let render = ChatHistory::of(messages).unwrap().render_attachment(false, true).unwrap();
         assert!(render.len() < MAX_EARLIER_BYTES + 1000, "{}", render.len());
         assert!(render.contains("Assistant: 99 ") && !render.contains("Assistant: 0 "));
         assert!(render.contains("older messages are left out"));

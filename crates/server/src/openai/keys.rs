@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use lango_protocol::{Caller, InvalidName, SessionId, Timestamp, TurnId};
-use lango_store::{Component, Database, Migration, Statement, StoreError};
+use lango_store::{Database, Migration, SchemaComponent, Statement, StoreError};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::error::ApiError;
-use super::history::Mark;
+use super::history::ConversationDigest;
 
-const COMPONENT: Component = Component {
+const COMPONENT: SchemaComponent = SchemaComponent {
     name: "openai_keys",
     migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
 };
@@ -36,22 +36,23 @@ const MAX_KEY_BYTES: usize = 255;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct KeyRecord {
     /// The mark of the request that used it.
-    pub(super) request: Mark,
+    pub(super) request: ConversationDigest,
     pub(super) session: SessionId,
     pub(super) turn: TurnId,
 }
 
-pub(super) struct Keys {
+pub(super) struct IdempotencyKeys {
     database: Database,
     /// Held from the lookup of a key until its turn has started: of two simultaneous requests with
     /// the same key, only one may start a turn.
     beginning: Mutex<()>,
 }
 
-impl Keys {
+impl IdempotencyKeys {
     pub(super) async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT).await?;
-        let prune = Statement::new("DELETE FROM openai_keys WHERE at < $1").bind(oldest());
+        let prune =
+            Statement::new("DELETE FROM openai_keys WHERE at < $1").bind(oldest_valid_time());
         database.write(prune.into()).await?;
         Ok(Self { database, beginning: Mutex::new(()) })
     }
@@ -65,7 +66,7 @@ impl Keys {
         Err(ApiError::invalid("Idempotency-Key", words))
     }
 
-    pub(super) async fn begin(&self) -> MutexGuard<'_, ()> {
+    pub(super) async fn lock_keys(&self) -> MutexGuard<'_, ()> {
         self.beginning.lock().await
     }
 
@@ -80,7 +81,7 @@ impl Keys {
         )
         .bind(caller.as_str())
         .bind(key)
-        .bind(oldest());
+        .bind(oldest_valid_time());
         let rows = self.database.query(statement).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let corrupt = |error: InvalidName| StoreError::Corrupt {
@@ -95,7 +96,7 @@ impl Keys {
     }
 
     /// Stores a key. Returns false if another process has already stored it.
-    pub(super) async fn keep(
+    pub(super) async fn store_key(
         &self,
         caller: &Caller,
         key: &str,
@@ -112,12 +113,12 @@ impl Keys {
         .bind(key_record.session.as_str())
         .bind(key_record.turn.to_string())
         .bind(Timestamp::now().as_microseconds())
-        .bind(oldest());
+        .bind(oldest_valid_time());
         Ok(self.database.write(statement.into()).await? == [1])
     }
 }
 
 /// Returns the time before which keys are expired.
-fn oldest() -> i64 {
+fn oldest_valid_time() -> i64 {
     Timestamp::now().as_microseconds() - i64::try_from(KEY_LIFETIME.as_micros()).unwrap_or(i64::MAX)
 }

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::turn_quota::TurnQuota;
 use conversations::Conversations;
-use keys::Keys;
+use keys::IdempotencyKeys;
 
 /// Holds the parts of the endpoint.
 pub struct OpenAiParts {
@@ -45,14 +45,14 @@ pub struct OpenAiParts {
 /// Serves the OpenAI API.
 #[derive(Clone)]
 pub struct OpenAiEndpoint {
-    shared: Arc<Shared>,
+    shared: Arc<EndpointState>,
 }
 
-struct Shared {
+struct EndpointState {
     teams: Arc<dyn Teams>,
     journal: Journal,
     conversations: Conversations,
-    keys: Keys,
+    keys: IdempotencyKeys,
     quota: TurnQuota,
     closing: CancellationToken,
     /// The start time of the server, reported as the creation time of its model.
@@ -62,24 +62,24 @@ struct Shared {
 impl OpenAiEndpoint {
     /// Opens the endpoint and migrates its tables.
     pub async fn open(parts: OpenAiParts) -> Result<Self, StoreError> {
-        let shared = Shared {
+        let shared = EndpointState {
             teams: parts.teams,
             journal: parts.journal,
             conversations: Conversations::open(parts.database.clone()).await?,
-            keys: Keys::open(parts.database).await?,
+            keys: IdempotencyKeys::open(parts.database).await?,
             quota: TurnQuota::default(),
             closing: parts.closing,
-            created: wire::seconds(lango_protocol::Timestamp::now()),
+            created: wire::epoch_seconds(lango_protocol::Timestamp::now()),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
 
     pub(crate) fn router(&self) -> Router {
         Router::new()
-            .route("/v1/chat/completions", post(completions::complete))
-            .route("/v1/models", get(models::list))
+            .route("/v1/chat/completions", post(completions::serve_completion))
+            .route("/v1/models", get(models::list_models))
             // A model name may contain a slash.
-            .route("/v1/models/{*model}", get(models::show))
+            .route("/v1/models/{*model}", get(models::show_model))
             .with_state(Arc::clone(&self.shared))
     }
 }

@@ -5,13 +5,13 @@ use serde_json::{Map, Value};
 use super::error::ApiError;
 
 /// Holds the parameters of a request. Those that are not read are ignored.
-pub(super) struct Parameters {
+pub(super) struct RequestParameters {
     fields: Map<String, Value>,
     /// The path of the object, a prefix of names in errors.
     path: String,
 }
 
-impl Parameters {
+impl RequestParameters {
     /// Parses the body of a request.
     pub(super) fn of_body(body: &[u8]) -> Result<Self, ApiError> {
         match serde_json::from_slice(body) {
@@ -28,7 +28,7 @@ impl Parameters {
         let path = path.into();
         match value {
             Value::Object(fields) => Ok(Self { fields, path }),
-            other => Err(wrong(&path, "an object", &other)),
+            other => Err(wrong_type_error(&path, "an object", &other)),
         }
     }
 
@@ -46,20 +46,20 @@ impl Parameters {
         match self.take(field) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(wrong(&self.name(field), "a string", &other)),
+            Some(other) => Err(wrong_type_error(&self.name(field), "a string", &other)),
         }
     }
 
     pub(super) fn required_text(&mut self, field: &str) -> Result<String, ApiError> {
         let name = self.name(field);
-        self.text(field)?.ok_or_else(|| missing(&name))
+        self.text(field)?.ok_or_else(|| missing_error(&name))
     }
 
     pub(super) fn flag(&mut self, field: &str) -> Result<bool, ApiError> {
         match self.take(field) {
             None => Ok(false),
             Some(Value::Bool(value)) => Ok(value),
-            Some(other) => Err(wrong(&self.name(field), "a boolean", &other)),
+            Some(other) => Err(wrong_type_error(&self.name(field), "a boolean", &other)),
         }
     }
 
@@ -67,7 +67,7 @@ impl Parameters {
         match self.take(field) {
             None => Ok(None),
             Some(Value::Number(number)) if number.is_u64() => Ok(number.as_u64()),
-            Some(other) => Err(wrong(&self.name(field), "a whole number", &other)),
+            Some(other) => Err(wrong_type_error(&self.name(field), "a whole number", &other)),
         }
     }
 
@@ -75,7 +75,7 @@ impl Parameters {
         match self.take(field) {
             None => Ok(None),
             Some(Value::Number(number)) => Ok(number.as_f64()),
-            Some(other) => Err(wrong(&self.name(field), "a number", &other)),
+            Some(other) => Err(wrong_type_error(&self.name(field), "a number", &other)),
         }
     }
 
@@ -83,7 +83,7 @@ impl Parameters {
         match self.take(field) {
             None => Ok(None),
             Some(Value::Array(values)) => Ok(Some(values)),
-            Some(other) => Err(wrong(&self.name(field), "an array", &other)),
+            Some(other) => Err(wrong_type_error(&self.name(field), "an array", &other)),
         }
     }
 
@@ -93,13 +93,13 @@ impl Parameters {
     }
 }
 
-pub(super) fn missing(name: &str) -> ApiError {
+pub(super) fn missing_error(name: &str) -> ApiError {
     ApiError::invalid(name, format!("the parameter {name:?} is required"))
-        .coded("missing_required_parameter")
+        .with_code("missing_required_parameter")
 }
 
 /// Reports a value of the wrong type.
-pub(super) fn wrong(name: &str, wanted: &str, found: &Value) -> ApiError {
+pub(super) fn wrong_type_error(name: &str, wanted: &str, found: &Value) -> ApiError {
     let found = match found {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -109,5 +109,5 @@ pub(super) fn wrong(name: &str, wanted: &str, found: &Value) -> ApiError {
         Value::Object(_) => "an object",
     };
     let message = format!("invalid type for {name:?}: expected {wanted}, but got {found}");
-    ApiError::invalid(name, message).coded("invalid_type")
+    ApiError::invalid(name, message).with_code("invalid_type")
 }

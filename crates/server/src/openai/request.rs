@@ -3,10 +3,10 @@
 use lango_text::truncate_characters;
 use serde_json::Value;
 
-use super::content::Content;
+use super::content::MessageContent;
 use super::error::ApiError;
-use super::history::{ChatMessage, History, Role};
-use super::parameters::{Parameters, missing, wrong};
+use super::history::{AuthorRole, ChatHistory, ChatMessage};
+use super::parameters::{RequestParameters, missing_error, wrong_type_error};
 
 /// The name of the only model.
 pub(super) const MODEL: &str = "lango";
@@ -21,7 +21,7 @@ const MAX_IMAGE_COUNT: usize = 16;
 /// Holds a parsed request.
 #[derive(Debug)]
 pub(super) struct ChatRequest {
-    pub(super) history: History,
+    pub(super) history: ChatHistory,
     pub(super) stream: bool,
     /// True if the usage follows as a separate chunk at the end of a stream.
     pub(super) include_usage: bool,
@@ -33,11 +33,11 @@ pub(super) struct ChatRequest {
 
 impl ChatRequest {
     pub(super) fn parse(body: &[u8]) -> Result<Self, ApiError> {
-        let mut parameters = Parameters::of_body(body)?;
+        let mut parameters = RequestParameters::of_body(body)?;
         let model = parameters.required_text("model")?;
         check_model(&model)?;
-        let messages = parameters.list("messages")?.ok_or_else(|| missing("messages"))?;
-        let history = history(messages)?;
+        let messages = parameters.list("messages")?.ok_or_else(|| missing_error("messages"))?;
+        let history = parse_history(messages)?;
         let stream = parameters.flag("stream")?;
         let include_usage = match parameters.object("stream_options")? {
             Some(mut options) => options.flag("include_usage")?,
@@ -62,7 +62,7 @@ pub(super) fn check_model(model: &str) -> Result<(), ApiError> {
     Err(ApiError::not_found("model", "model_not_found", words))
 }
 
-fn history(messages: Vec<Value>) -> Result<History, ApiError> {
+fn parse_history(messages: Vec<Value>) -> Result<ChatHistory, ApiError> {
     if messages.is_empty() || messages.len() > MAX_MESSAGE_COUNT {
         let words = format!("\"messages\" must have 1 to {MAX_MESSAGE_COUNT} messages");
         return Err(ApiError::invalid("messages", words));
@@ -72,7 +72,7 @@ fn history(messages: Vec<Value>) -> Result<History, ApiError> {
         .enumerate()
         .map(|(number, message)| parse_message(message, number))
         .collect::<Result<_, _>>()?;
-    let history = History::of(chat_messages).ok_or_else(|| {
+    let history = ChatHistory::of(chat_messages).ok_or_else(|| {
         let words = "the last message must be the user's: there is nothing to answer otherwise";
         ApiError::invalid("messages", words)
     })?;
@@ -82,7 +82,7 @@ fn history(messages: Vec<Value>) -> Result<History, ApiError> {
     }
     if new.text.len() > MAX_TEXT_BYTES {
         let words = "the user's message is longer than 1 MiB. Put it into a file and name the file";
-        return Err(ApiError::invalid("messages", words).coded("context_length_exceeded"));
+        return Err(ApiError::invalid("messages", words).with_code("context_length_exceeded"));
     }
     if new.images.len() > MAX_IMAGE_COUNT {
         let words = format!("the user's message has more than {MAX_IMAGE_COUNT} pictures");
@@ -92,27 +92,27 @@ fn history(messages: Vec<Value>) -> Result<History, ApiError> {
 }
 
 fn parse_message(message: Value, number: usize) -> Result<ChatMessage, ApiError> {
-    let mut message = Parameters::of_value(message, format!("messages[{number}]"))?;
+    let mut message = RequestParameters::of_value(message, format!("messages[{number}]"))?;
     let role = match message.required_text("role")?.as_str() {
-        "system" | "developer" => Role::Client,
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "tool" | "function" => Role::Tool,
+        "system" | "developer" => AuthorRole::Client,
+        "user" => AuthorRole::User,
+        "assistant" => AuthorRole::Assistant,
+        "tool" | "function" => AuthorRole::Tool,
         other => {
             let words = format!("the role {other:?} is not known: use system, user or assistant");
-            return Err(ApiError::invalid(message.name("role"), words).coded("invalid_value"));
+            return Err(ApiError::invalid(message.name("role"), words).with_code("invalid_value"));
         }
     };
     let name = message.name("content");
-    let content = Content::of(message.take("content"), &name)?;
+    let content = MessageContent::of(message.take("content"), &name)?;
     Ok(ChatMessage { role, content })
 }
 
 /// Checks the parameters that change the format of an answer, and refuses unsupported ones. The
 /// others are ignored, because the owner configures the agents' models.
-fn check_parameters(parameters: &mut Parameters) -> Result<Vec<&'static str>, ApiError> {
+fn check_parameters(parameters: &mut RequestParameters) -> Result<Vec<&'static str>, ApiError> {
     let unsupported = |name: &str, words: &str| {
-        Err(ApiError::invalid(name, words).coded("unsupported_parameter"))
+        Err(ApiError::invalid(name, words).with_code("unsupported_parameter"))
     };
     if parameters.whole_number("n")?.is_some_and(|n| n != 1) {
         return unsupported("n", "there is one answer to a request: leave out \"n\"");
@@ -135,13 +135,13 @@ fn check_parameters(parameters: &mut Parameters) -> Result<Vec<&'static str>, Ap
     for name in ["max_tokens", "max_completion_tokens"] {
         parameters.whole_number(name)?;
     }
-    tools(parameters)
+    check_tools(parameters)
 }
 
 /// Checks the tools of the client. The team calls only its own tools, and a model may always answer
 /// without a call: so a list of tools is accepted, and only a `tool_choice` that requires a call is
 /// refused.
-fn tools(parameters: &mut Parameters) -> Result<Vec<&'static str>, ApiError> {
+fn check_tools(parameters: &mut RequestParameters) -> Result<Vec<&'static str>, ApiError> {
     let listed = |list: Option<Vec<Value>>| list.is_some_and(|list| !list.is_empty());
     let any = listed(parameters.list("tools")?) | listed(parameters.list("functions")?);
     let must = match (parameters.take("tool_choice"), parameters.take("function_call")) {
@@ -155,13 +155,13 @@ fn tools(parameters: &mut Parameters) -> Result<Vec<&'static str>, ApiError> {
         }
         (Some(Value::Object(_)), _) | (None, Some(Value::Object(_))) => true,
         (Some(other), _) | (None, Some(other)) => {
-            return Err(wrong("tool_choice", "a string or an object", &other));
+            return Err(wrong_type_error("tool_choice", "a string or an object", &other));
         }
     };
     if must {
         let words = "the team calls its own tools, and none of the client's. Leave out \
                      \"tool_choice\", or set it to \"auto\" or \"none\"";
-        return Err(ApiError::invalid("tool_choice", words).coded("unsupported_parameter"));
+        return Err(ApiError::invalid("tool_choice", words).with_code("unsupported_parameter"));
     }
     let notice = "the tools of the request are not called: the team has its own";
     Ok(if any { vec![notice] } else { Vec::new() })

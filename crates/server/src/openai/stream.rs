@@ -12,11 +12,11 @@ use futures_util::stream;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use super::Shared;
+use super::EndpointState;
 use super::error::ApiError;
 use super::turn::TurnUpdate;
-use super::turn_summary::{TurnSummary, Update};
-use super::wire::{Piece, chunk};
+use super::turn_summary::{StepUpdate, TurnSummary};
+use super::wire::{ChunkContent, build_chunk};
 
 /// Sets how often a comment is sent while nothing happens, so that no proxy closes the connection
 /// as idle.
@@ -25,8 +25,8 @@ const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
 const PIECE_BYTES: usize = 256;
 
 /// Holds the state of a running stream.
-struct Stream {
-    shared: Arc<Shared>,
+struct CompletionStream {
+    shared: Arc<EndpointState>,
     updates: mpsc::Receiver<TurnUpdate>,
     /// The turn so far, for the fields of each piece.
     summary: TurnSummary,
@@ -36,15 +36,22 @@ struct Stream {
     ended: bool,
 }
 
-pub(super) fn respond(
-    shared: Arc<Shared>,
+pub(super) fn respond_with_stream(
+    shared: Arc<EndpointState>,
     updates: mpsc::Receiver<TurnUpdate>,
     summary: TurnSummary,
     notices: Vec<&'static str>,
     include_usage: bool,
 ) -> Response {
-    let stream =
-        Stream { shared, updates, summary, notices, include_usage, started: false, ended: false };
+    let stream = CompletionStream {
+        shared,
+        updates,
+        summary,
+        notices,
+        include_usage,
+        started: false,
+        ended: false,
+    };
     let body = stream::unfold(stream, |mut stream| async move {
         let bytes = stream.next().await?;
         Some((Ok::<Bytes, Infallible>(bytes), stream))
@@ -56,73 +63,73 @@ pub(super) fn respond(
     (headers, [("x-accel-buffering", "no")], Body::from_stream(body)).into_response()
 }
 
-impl Stream {
+impl CompletionStream {
     async fn next(&mut self) -> Option<Bytes> {
         if self.ended {
             return None;
         }
         if !self.started {
             self.started = true;
-            return Some(self.piece(&Piece::Role).into());
+            return Some(self.render_piece(&ChunkContent::Role).into());
         }
         let updates = tokio::select! {
             biased;
             updates = self.updates.recv() => updates,
             () = self.shared.closing.cancelled() => {
-                return Some(self.error(&ApiError::closing()));
+                return Some(self.render_error(&ApiError::closing()));
             }
             () = tokio::time::sleep(KEEP_ALIVE_INTERVAL) => return Some(Bytes::from_static(b": working\n\n")),
         };
         match updates {
-            Some(TurnUpdate::Update(Update::Step(step))) => {
-                let text = self.piece(&Piece::Step(&step));
+            Some(TurnUpdate::Update(StepUpdate::Step(step))) => {
+                let text = self.render_piece(&ChunkContent::Step(&step));
                 Some(text.into())
             }
-            Some(TurnUpdate::Update(Update::Answer(_))) => {
+            Some(TurnUpdate::Update(StepUpdate::Answer(_))) => {
                 Some(Bytes::from_static(b": answered\n\n"))
             }
             Some(TurnUpdate::Ended(Ok(summary))) => {
                 self.summary = *summary;
-                Some(self.end())
+                Some(self.render_end())
             }
-            Some(TurnUpdate::Ended(Err(error))) => Some(self.error(&error)),
-            None => Some(self.error(&ApiError::closing())),
+            Some(TurnUpdate::Ended(Err(error))) => Some(self.render_error(&error)),
+            None => Some(self.render_error(&ApiError::closing())),
         }
     }
 
     /// Returns the answer in pieces, its end and the usage.
-    fn end(&mut self) -> Bytes {
+    fn render_end(&mut self) -> Bytes {
         self.ended = true;
         let answer = self.summary.answer.clone().unwrap_or_default();
         let mut text = String::new();
         let mut rest = answer.as_str();
         while !rest.is_empty() {
             let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE_BYTES));
-            text.push_str(&self.piece(&Piece::Text(piece)));
+            text.push_str(&self.render_piece(&ChunkContent::Text(piece)));
             rest = after;
         }
-        text.push_str(&self.piece(&Piece::End));
+        text.push_str(&self.render_piece(&ChunkContent::End));
         if self.include_usage {
-            text.push_str(&self.piece(&Piece::Usage));
+            text.push_str(&self.render_piece(&ChunkContent::Usage));
         }
         text.push_str("data: [DONE]\n\n");
         text.into()
     }
 
     /// Ends the stream with an error. Official clients raise it when they read it.
-    fn error(&mut self, error: &ApiError) -> Bytes {
+    fn render_error(&mut self, error: &ApiError) -> Bytes {
         self.ended = true;
-        let mut text = event(&error.body());
+        let mut text = render_event(&error.body());
         text.push_str("data: [DONE]\n\n");
         text.into()
     }
 
-    fn piece(&self, piece: &Piece<'_>) -> String {
-        event(&chunk(&self.summary, &self.notices, piece, self.include_usage))
+    fn render_piece(&self, piece: &ChunkContent<'_>) -> String {
+        render_event(&build_chunk(&self.summary, &self.notices, piece, self.include_usage))
     }
 }
 
-fn event(data: &impl Serialize) -> String {
+fn render_event(data: &impl Serialize) -> String {
     // Serialization fails only for maps with keys that are not text, and these types have none.
     let data = serde_json::to_string(data).unwrap_or_default();
     format!("data: {data}\n\n")

@@ -7,11 +7,11 @@ use lango_protocol::{Caller, Event};
 use lango_runtime::{TurnHandle, TurnSubscription, outcome_for_clients};
 use tokio::sync::mpsc;
 
-use super::Shared;
+use super::EndpointState;
 use super::conversations::ConversationRecord;
 use super::error::ApiError;
-use super::history::{History, Mark};
-use super::turn_summary::{TurnSummary, Update};
+use super::history::{ChatHistory, ConversationDigest};
+use super::turn_summary::{StepUpdate, TurnSummary};
 use crate::turn_quota::TurnPermit;
 
 /// Limits the updates that wait for a slow client.
@@ -22,20 +22,20 @@ const CLIENT_TIMEOUT: Duration = Duration::from_mins(1);
 /// Represents an update about a turn.
 pub(super) enum TurnUpdate {
     /// An intermediate update.
-    Update(Update),
+    Update(StepUpdate),
     /// The end.
     Ended(Result<Box<TurnSummary>, ApiError>),
 }
 
 /// The source of the events.
-pub(super) enum Source {
+pub(super) enum EventSource {
     /// This request started the turn.
     Own(TurnHandle),
     /// Another request with the same key started it.
     Other(Box<TurnSubscription>),
 }
 
-impl Source {
+impl EventSource {
     async fn next(&mut self) -> Result<Option<Event>, ApiError> {
         match self {
             Self::Own(handle) => Ok(handle.next_event().await),
@@ -46,7 +46,7 @@ impl Source {
     /// Returns the error of a turn whose events do not include the outcome.
     async fn failure(self) -> Option<ApiError> {
         match self {
-            Self::Own(handle) => handle.outcome().await.err().map(ApiError::from),
+            Self::Own(handle) => handle.wait_for_outcome().await.err().map(ApiError::from),
             Self::Other(_) => None,
         }
     }
@@ -55,15 +55,15 @@ impl Source {
 /// Stores the conversation when the turn has ended.
 pub(super) struct ConversationSaver {
     pub(super) caller: Caller,
-    pub(super) history: History,
+    pub(super) history: ChatHistory,
     /// The mark that identified the conversation of the request.
-    pub(super) taken: Option<Mark>,
+    pub(super) taken: Option<ConversationDigest>,
 }
 
 /// Follows a turn and reports to its client.
 pub(super) struct TurnFollower {
-    pub(super) shared: Arc<Shared>,
-    pub(super) source: Source,
+    pub(super) shared: Arc<EndpointState>,
+    pub(super) source: EventSource,
     pub(super) summary: TurnSummary,
     /// True if the turn is cancelled when its client goes.
     pub(super) ends_with_client: bool,
@@ -76,7 +76,7 @@ pub(super) struct TurnFollower {
 
 impl TurnFollower {
     /// Follows the turn in a task of its own.
-    pub(super) fn begin(self) -> mpsc::Receiver<TurnUpdate> {
+    pub(super) fn start_following(self) -> mpsc::Receiver<TurnUpdate> {
         let (updates, listening) = mpsc::channel(MAX_PENDING_UPDATES);
         tokio::spawn(self.run(updates));
         listening
@@ -91,7 +91,7 @@ impl TurnFollower {
                     self.on_client_gone();
                     // A request that only listened ends here; the one that started the turn follows
                     // it to its end.
-                    if matches!(self.source, Source::Other(_)) {
+                    if matches!(self.source, EventSource::Other(_)) {
                         return;
                     }
                 }
@@ -99,7 +99,7 @@ impl TurnFollower {
                     Err(error) => break Some(error),
                     Ok(None) => break None,
                     Ok(Some(event)) => {
-                        let Some(update) = self.summary.take(&event) else { continue };
+                        let Some(update) = self.summary.apply_event(&event) else { continue };
                         if !gone {
                             let sent = updates.send_timeout(TurnUpdate::Update(update), CLIENT_TIMEOUT).await;
                             gone = sent.is_err();
@@ -119,10 +119,10 @@ impl TurnFollower {
         // This comes before the client learns of the end, because its next request may follow at
         // once.
         if let Some(saver) = saver {
-            saver.keep(&shared, &summary).await;
+            saver.save_conversation(&shared, &summary).await;
         }
         drop(permit);
-        let ended = broken.map_or_else(|| ending(summary, for_owner), Err);
+        let ended = broken.map_or_else(|| answer_or_error(summary, for_owner), Err);
         // A client that is gone does not need it.
         let _ = updates.send(TurnUpdate::Ended(ended)).await;
     }
@@ -130,19 +130,21 @@ impl TurnFollower {
     fn on_client_gone(&self) {
         // A server that shuts down leaves its turns open, so that they can be resumed.
         let closing = self.shared.closing.is_cancelled();
-        if let (Source::Own(handle), true, false) = (&self.source, self.ends_with_client, closing) {
+        if let (EventSource::Own(handle), true, false) =
+            (&self.source, self.ends_with_client, closing)
+        {
             handle.cancel();
         }
     }
 }
 
 /// Returns the answer, or the reason why there is none.
-fn ending(summary: TurnSummary, for_owner: bool) -> Result<Box<TurnSummary>, ApiError> {
+fn answer_or_error(summary: TurnSummary, for_owner: bool) -> Result<Box<TurnSummary>, ApiError> {
     match &summary.outcome {
         Some(outcome) if outcome.is_done() => Ok(Box::new(summary)),
         Some(outcome) => {
             let own = summary.answer.as_deref().filter(|_| for_owner);
-            Err(ApiError::of_outcome(outcome, own.unwrap_or(outcome_for_clients(outcome))))
+            Err(ApiError::from_outcome(outcome, own.unwrap_or(outcome_for_clients(outcome))))
         }
         None => Err(ApiError::closing()),
     }
@@ -151,7 +153,7 @@ fn ending(summary: TurnSummary, for_owner: bool) -> Result<Box<TurnSummary>, Api
 impl ConversationSaver {
     /// Stores the state of the conversation: after the answer or, if there was none, before the
     /// message, so that the same message can be sent again.
-    async fn keep(self, shared: &Shared, summary: &TurnSummary) {
+    async fn save_conversation(self, shared: &EndpointState, summary: &TurnSummary) {
         let Self { caller, history, taken } = self;
         let done = summary.outcome.as_ref().is_some_and(lango_protocol::Outcome::is_done);
         let mark = match (&summary.answer, done) {
@@ -163,11 +165,11 @@ impl ConversationSaver {
         // If storing fails, the next request starts a new session, with the earlier messages as an
         // attachment.
         let kept = async {
-            let Some(stored) = shared.journal.session(session).await? else { return Ok(()) };
+            let Some(stored) = shared.journal.find_session(session).await? else { return Ok(()) };
             let instructions = history.mark_of_instructions();
             let known =
                 ConversationRecord { session: session.clone(), turns: stored.turns, instructions };
-            shared.conversations.remember(&caller, &mark, &known).await
+            shared.conversations.store_session(&caller, &mark, &known).await
         };
         if let Err(error) = kept.await {
             tracing::warn!(%session, %error, "a conversation was not stored for its next request");

@@ -16,7 +16,7 @@ const MAX_STEP_COUNT: usize = 256;
 /// reveal data of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Step {
+pub(super) enum TeamStep {
     /// A task was transferred to an agent.
     Transfer {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,9 +35,9 @@ pub(super) enum Step {
 
 /// Represents a change that is reported to a client at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Update {
+pub(super) enum StepUpdate {
     /// A step started, changed or ended.
-    Step(Step),
+    Step(TeamStep),
     /// The final answer.
     Answer(String),
 }
@@ -51,7 +51,7 @@ pub(super) struct TurnSummary {
     /// The agent that answered.
     pub(super) agent: Option<String>,
     pub(super) answer: Option<String>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<TeamStep>,
     pub(super) usage: Usage,
     pub(super) outcome: Option<Outcome>,
     /// The position of each call among the steps.
@@ -78,7 +78,7 @@ impl TurnSummary {
     /// Pieces of text are not forwarded as they stream. Until a model call has ended, its text is
     /// not final: the call may fail and start again, or the text may be a remark before a tool
     /// call. This API cannot retract text, so an answer is sent when it is final.
-    pub(super) fn take(&mut self, event: &Event) -> Option<Update> {
+    pub(super) fn apply_event(&mut self, event: &Event) -> Option<StepUpdate> {
         match &event.body {
             EventBody::UserMessage { .. } => {
                 self.created = event.at;
@@ -87,7 +87,7 @@ impl TurnSummary {
             EventBody::Message { text, answer: true } => {
                 self.agent.clone_from(&event.author);
                 self.answer = Some(text.clone());
-                Some(Update::Answer(text.clone()))
+                Some(StepUpdate::Answer(text.clone()))
             }
             EventBody::Usage { usage, .. } => {
                 self.usage += *usage;
@@ -96,21 +96,23 @@ impl TurnSummary {
             EventBody::Transfer { call, to, .. } => {
                 let from = event.author.clone();
                 let agent = to.to_string();
-                self.begin(call, Step::Transfer { from, agent, status: "started" })
+                self.begin_step(call, TeamStep::Transfer { from, agent, status: "started" })
             }
             EventBody::TransferFinished { call, status, .. } => {
-                self.change(call, delegation_status_name(*status))
+                self.change_step(call, delegation_status_name(*status))
             }
             EventBody::ToolCall { call, tool, .. } => {
                 let (agent, tool) = (event.author.clone(), tool.clone());
-                self.begin(call, Step::Tool { agent, tool, status: "started" })
+                self.begin_step(call, TeamStep::Tool { agent, tool, status: "started" })
             }
-            EventBody::ApprovalRequested { call, .. } => self.change(call, "waits_for_approval"),
+            EventBody::ApprovalRequested { call, .. } => {
+                self.change_step(call, "waits_for_approval")
+            }
             EventBody::ApprovalResolved { call, decision: ApprovalDecision::Approved, .. } => {
-                self.change(call, "approved")
+                self.change_step(call, "approved")
             }
             EventBody::ToolResult { call, status, .. } => {
-                self.change(call, call_status_name(*status))
+                self.change_step(call, call_status_name(*status))
             }
             EventBody::TurnFinished(outcome) => {
                 self.outcome = Some(outcome.clone());
@@ -120,21 +122,21 @@ impl TurnSummary {
         }
     }
 
-    fn begin(&mut self, call: &CallId, step: Step) -> Option<Update> {
+    fn begin_step(&mut self, call: &CallId, step: TeamStep) -> Option<StepUpdate> {
         if self.steps.len() >= MAX_STEP_COUNT {
             return None;
         }
         self.positions.insert(call.clone(), self.steps.len());
         self.steps.push(step.clone());
-        Some(Update::Step(step))
+        Some(StepUpdate::Step(step))
     }
 
-    fn change(&mut self, call: &CallId, now: &'static str) -> Option<Update> {
+    fn change_step(&mut self, call: &CallId, now: &'static str) -> Option<StepUpdate> {
         let step = self.positions.get(call).and_then(|position| self.steps.get_mut(*position))?;
         match step {
-            Step::Transfer { status, .. } | Step::Tool { status, .. } => *status = now,
+            TeamStep::Transfer { status, .. } | TeamStep::Tool { status, .. } => *status = now,
         }
-        Some(Update::Step(step.clone()))
+        Some(StepUpdate::Step(step.clone()))
     }
 }
 

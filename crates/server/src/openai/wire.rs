@@ -4,10 +4,10 @@ use lango_protocol::{Outcome, OutcomeStatus, Timestamp, Usage};
 use serde::Serialize;
 
 use super::request::MODEL;
-use super::turn_summary::{Step, TurnSummary};
+use super::turn_summary::{TeamStep, TurnSummary};
 
 /// Returns the seconds since the epoch.
-pub(super) fn seconds(time: Timestamp) -> i64 {
+pub(super) fn epoch_seconds(time: Timestamp) -> i64 {
     time.as_microseconds() / 1_000_000
 }
 
@@ -88,9 +88,9 @@ pub(super) struct Extension<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    step: Option<&'a Step>,
+    step: Option<&'a TeamStep>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    steps: Option<&'a [Step]>,
+    steps: Option<&'a [TeamStep]>,
     #[serde(skip_serializing_if = "<[&str]>::is_empty")]
     notices: &'a [&'static str],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,7 +129,7 @@ impl From<Usage> for TokenUsage {
     }
 }
 
-fn id(summary: &TurnSummary) -> String {
+fn completion_id(summary: &TurnSummary) -> String {
     format!("chatcmpl-{}", summary.turn)
 }
 
@@ -145,7 +145,7 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
 }
 
 /// Returns the extension field of a complete answer and of the last piece of a stream.
-fn complete_extension<'a>(summary: &'a TurnSummary, notices: &'a [&'static str]) -> Extension<'a> {
+fn build_extension<'a>(summary: &'a TurnSummary, notices: &'a [&'static str]) -> Extension<'a> {
     Extension {
         session: summary.session.as_str(),
         turn: summary.turn.to_string(),
@@ -159,33 +159,33 @@ fn complete_extension<'a>(summary: &'a TurnSummary, notices: &'a [&'static str])
 }
 
 /// Returns a finished turn as one answer.
-pub(super) fn completion<'a>(
+pub(super) fn build_completion<'a>(
     summary: &'a TurnSummary,
     notices: &'a [&'static str],
 ) -> Completion<'a> {
     let content = summary.answer.as_deref().unwrap_or_default();
     let message = Message { role: "assistant", content, refusal: None };
     Completion {
-        id: id(summary),
+        id: completion_id(summary),
         object: "chat.completion",
-        created: seconds(summary.created),
+        created: epoch_seconds(summary.created),
         model: MODEL,
         choices: [Choice { index: 0, message, logprobs: None, finish_reason: "stop" }],
         usage: summary.usage.into(),
         service_tier: None,
         system_fingerprint: None,
-        lango: complete_extension(summary, notices),
+        lango: build_extension(summary, notices),
     }
 }
 
 /// The content of a piece of a stream.
-pub(super) enum Piece<'a> {
+pub(super) enum ChunkContent<'a> {
     /// The start of the stream.
     Role,
     /// A part of the answer.
     Text(&'a str),
     /// A step of the team.
-    Step(&'a Step),
+    Step(&'a TeamStep),
     /// The end of the answer.
     End,
     /// The usage, if it was requested.
@@ -193,10 +193,10 @@ pub(super) enum Piece<'a> {
 }
 
 /// Returns a piece of a stream. If usage was requested, the pieces before it have `null` usage.
-pub(super) fn chunk<'a>(
+pub(super) fn build_chunk<'a>(
     summary: &'a TurnSummary,
     notices: &'a [&'static str],
-    piece: &Piece<'a>,
+    piece: &ChunkContent<'a>,
     include_usage: bool,
 ) -> Chunk<'a> {
     let mut delta = Delta::default();
@@ -212,24 +212,24 @@ pub(super) fn chunk<'a>(
         model_calls: None,
     };
     match piece {
-        Piece::Role => {
+        ChunkContent::Role => {
             delta = Delta { role: Some("assistant"), content: Some("") };
             lango.notices = notices;
         }
-        Piece::Text(text) => delta.content = Some(text),
-        Piece::Step(step) => lango.step = Some(step),
-        Piece::End => {
+        ChunkContent::Text(text) => delta.content = Some(text),
+        ChunkContent::Step(step) => lango.step = Some(step),
+        ChunkContent::End => {
             finish_reason = Some("stop");
-            lango = complete_extension(summary, &[]);
+            lango = build_extension(summary, &[]);
         }
-        Piece::Usage => {}
+        ChunkContent::Usage => {}
     }
-    let is_usage = matches!(piece, Piece::Usage);
+    let is_usage = matches!(piece, ChunkContent::Usage);
     let choice = ChunkChoice { index: 0, delta, logprobs: None, finish_reason };
     Chunk {
-        id: id(summary),
+        id: completion_id(summary),
         object: "chat.completion.chunk",
-        created: seconds(summary.created),
+        created: epoch_seconds(summary.created),
         model: MODEL,
         choices: if is_usage { Vec::new() } else { vec![choice] },
         system_fingerprint: None,

@@ -16,12 +16,12 @@ pub(crate) async fn a_token_is_known_by_its_hash_and_gone_when_it_is_removed(
     let agents: BTreeSet<AgentName> = ["planner".parse().unwrap()].into();
     let endpoints = BTreeSet::from([EndpointKind::Mcp]);
     let token = callers.add(&name, Some(&agents), &endpoints).await.unwrap();
-    let cached = callers.cached(&name);
+    let cached = callers.find_cached(&name);
     assert!(cached.is_none(), "cached only after a read");
     let listed = callers.list().await.unwrap();
     assert_eq!(listed.len(), 1);
     assert_eq!((&listed[0].agents, &listed[0].endpoints), (&Some(agents), &endpoints));
-    assert_eq!(callers.cached(&name).unwrap(), listed[0]);
+    assert_eq!(callers.find_cached(&name).unwrap(), listed[0]);
     let twice = callers.add(&name, None, &endpoints).await;
     assert!(matches!(twice, Err(CallersError::Exists(_))));
     let owner: Caller = "owner".parse().unwrap();
@@ -43,9 +43,9 @@ pub(crate) async fn a_token_is_known_by_its_hash_and_gone_when_it_is_removed(
 
 pub(crate) async fn the_owner_has_one_token_until_a_new_one_is_wanted(location: DatabaseLocation) {
     let callers = Callers::open(open(&location).await).await.unwrap();
-    let first = callers.owner_token(false).await.unwrap().unwrap();
-    assert!(callers.owner_token(false).await.unwrap().is_none());
-    let second = callers.owner_token(true).await.unwrap().unwrap();
+    let first = callers.create_owner_token(false).await.unwrap().unwrap();
+    assert!(callers.create_owner_token(false).await.unwrap().is_none());
+    let second = callers.create_owner_token(true).await.unwrap().unwrap();
     assert_ne!(first, second);
     assert_eq!(callers.list().await.unwrap().len(), 1);
 }

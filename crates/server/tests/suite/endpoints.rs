@@ -38,7 +38,7 @@ pub(crate) async fn a_conversation_goes_on_in_its_session_and_branches_begin_the
     assert_eq!(served.chat(&owner, "", &history).await.1, session);
     let branch = served.chat(&owner, "", &history).await.1;
     assert_ne!(branch, session);
-    assert_eq!(served.journal.sessions(10).await.unwrap().len(), 2);
+    assert_eq!(served.journal.list_sessions(10).await.unwrap().len(), 2);
     // Another process finds the same session.
     let again = TestServer::start(&location).await;
     let more = [&history[..], &[("assistant", "Yes."), ("user", "three")]].concat();

@@ -5,14 +5,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
-use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
+use lango_model::{Endpoint, ModelId, RemoteModel, ReplyOptions, Wire};
+use lango_orchestration::{AgentTreeConfig, PromptSections, Topology, build_agent_tree};
 use lango_runtime::{
     AgentModel, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, UnattendedApprover,
 };
 use lango_scripted::{Script, ScriptedServer};
 use lango_server::{
-    Access, AccessParts, Callers, Endpoints, Gate, Listener, OpenAiEndpoint, OpenAiParts, routes,
+    AccessControl, AccessParts, Callers, Endpoints, HostGate, Listener, OpenAiEndpoint,
+    OpenAiParts, combine_routes,
 };
 use lango_store::testing::open;
 use lango_store::{DatabaseLocation, Journal};
@@ -45,7 +46,7 @@ impl TestServer {
         let endpoint = Endpoint::new(id, Wire::OpenAi, model.base_url());
         let remote_model = Arc::new(RemoteModel::new(endpoint).unwrap());
         let topology = Topology::standard().unwrap();
-        let tree = build_agent_tree(Config {
+        let tree = build_agent_tree(AgentTreeConfig {
             multi_agent: true,
             topology: &topology,
             tools: &ToolRegistry::new(),
@@ -59,7 +60,7 @@ impl TestServer {
         let journal = Journal::open(database.clone()).await.unwrap();
         let runtime = Runtime::new(RuntimeParts {
             tree,
-            model: AgentModel { model: remote_model, options: Options::default() },
+            model: AgentModel { model: remote_model, options: ReplyOptions::default() },
             agent_models: BTreeMap::new(),
             journal: journal.clone(),
             approver: Arc::new(UnattendedApprover),
@@ -73,9 +74,9 @@ impl TestServer {
             remote_agents: BTreeMap::new(),
         });
         let callers = Callers::open(database.clone()).await.unwrap();
-        let owner = callers.owner_token(true).await.unwrap().unwrap().reveal().to_owned();
-        let access = Access::new(AccessParts {
-            gate: Gate::default(),
+        let owner = callers.create_owner_token(true).await.unwrap().unwrap().reveal().to_owned();
+        let access = AccessControl::new(AccessParts {
+            gate: HostGate::default(),
             callers: callers.clone(),
             owner_token: None,
             open: false,
@@ -99,7 +100,7 @@ impl TestServer {
         let address = listener.address();
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
-        let routes = routes(Arc::new(access.unwrap()), endpoints);
+        let routes = combine_routes(Arc::new(access.unwrap()), endpoints);
         tokio::spawn(listener.serve(routes, stopped, closing, Duration::ZERO, || false));
         Self { callers, journal, owner, model, address, stop }
     }

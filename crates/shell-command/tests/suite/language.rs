@@ -1,6 +1,6 @@
 //! Tests the language: words, lists, compound commands, redirections, here-documents.
 
-use lango_shell_command::read;
+use lango_shell_command::read_command;
 
 use super::{gives_up, reads};
 
@@ -22,7 +22,7 @@ fn words_lose_their_quotes() {
         ("\"\"", vec![""]),
         ("echo [ a ] ! } then", vec!["echo", "[", "a", "]", "!", "}", "then"]),
     ] {
-        let reading = read(command);
+        let reading = read_command(command);
         assert_eq!(reading.unreadable, None, "{command:?}");
         assert_eq!(reading.steps.len(), 1, "{command:?}");
         assert_eq!(reading.steps[0].words, words, "{command:?}");
@@ -37,8 +37,8 @@ fn what_the_shell_fills_in_is_marked() {
     reads("ls a[bc]? ~/x b=~", &["=ls a[bc]? ~/x b=~ <*1,2,3>"]);
     reads("ls a:~ '~' \"~/x\" x~ [ ]", &["=ls a:~ ~ ~/x x~ [ ] <*1>"]);
     // Otherwise a rule for the one would be a rule for the other.
-    assert_ne!(read("rm '*'").steps, read("rm *").steps);
-    assert_ne!(read("rm '*' *").steps, read("rm * '*'").steps);
+    assert_ne!(read_command("rm '*'").steps, read_command("rm *").steps);
+    assert_ne!(read_command("rm '*' *").steps, read_command("rm * '*'").steps);
     gives_up("rm '<*1>'", &["rm <*1>"]);
     for command in ["*/x", "~/bin/x", "l? x", "{a,b}", "[ab]"] {
         gives_up(command, &[&super::steps(command)[0]]);
@@ -194,7 +194,7 @@ fn redirections_belong_to_the_step() {
     for command in ["ls > *", "ls > ~/x", "ls > $x", "ls > {a,b}", "ls >", "ls > ; a", "ls > #x"] {
         assert_ne!(super::reason(command), "", "{command}");
     }
-    let reading = read("ls > a; ls < b; cat <<X\nX");
+    let reading = read_command("ls > a; ls < b; cat <<X\nX");
     let reasons: Vec<_> = reading.steps.iter().map(|step| step.exact_only.as_deref()).collect();
     let expected = ["writes to a", "reads from b", "is given a text as input"];
     assert_eq!(reasons, expected.map(Some));

@@ -1,6 +1,6 @@
 //! Tests hostile texts: too long, too deep, not closed.
 
-use lango_shell_command::read;
+use lango_shell_command::read_command;
 
 use super::{gives_up, reason};
 
@@ -104,7 +104,7 @@ fn hostile_texts_are_read_in_one_go() {
     ] {
         let text = piece.repeat((LENGTH - end.len()) / piece.len()) + end;
         let kept: usize =
-            read(&text).steps.iter().flat_map(|step| &step.words).map(String::len).sum();
+            read_command(&text).steps.iter().flat_map(|step| &step.words).map(String::len).sum();
         assert!(kept <= 1024 * 1024, "{piece:?} became {kept} bytes");
     }
 }
@@ -112,9 +112,9 @@ fn hostile_texts_are_read_in_one_go() {
 #[test]
 fn words_that_wrappers_repeat_have_a_limit() {
     let long = "x".repeat(30_000);
-    let reading = read(&format!("A={long} sh -c '{}'", "a;".repeat(10_000)));
+    let reading = read_command(&format!("A={long} sh -c '{}'", "a;".repeat(10_000)));
     assert_eq!(reading.unreadable.as_deref(), Some("it repeats its words too often"));
-    let reading = read(&format!("sh -c '{}' <<X\n{long}\nX", "a;".repeat(10_000)));
+    let reading = read_command(&format!("sh -c '{}' <<X\n{long}\nX", "a;".repeat(10_000)));
     assert_eq!(reading.unreadable.as_deref(), Some("it repeats its words too often"));
     let kept: usize = reading.steps.iter().flat_map(|step| &step.words).map(String::len).sum();
     assert!(kept < 1024 * 1024, "{kept}");

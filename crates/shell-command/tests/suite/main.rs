@@ -12,7 +12,7 @@ mod properties;
 mod real_shell;
 mod wrappers;
 
-use lango_shell_command::{CommandStep, read};
+use lango_shell_command::{CommandStep, read_command};
 
 fn render_step(step: &CommandStep) -> String {
     let exact = if step.exact_only.is_some() { "=" } else { "" };
@@ -20,23 +20,23 @@ fn render_step(step: &CommandStep) -> String {
 }
 
 fn steps(command: &str) -> Vec<String> {
-    read(command).steps.iter().map(render_step).collect()
+    read_command(command).steps.iter().map(render_step).collect()
 }
 
 /// Asserts that the command is read as these steps, and as nothing else.
 fn reads(command: &str, expected: &[&str]) {
-    let reading = read(command);
+    let reading = read_command(command);
     assert_eq!(reading.unreadable, None, "{command:?}");
     assert_eq!(steps(command), expected, "{command:?}");
 }
 
 /// Asserts that the command is not read completely, and that these steps are known all the same.
 fn gives_up(command: &str, expected: &[&str]) {
-    let reading = read(command);
+    let reading = read_command(command);
     assert!(reading.unreadable.is_some(), "{command:?} should not be readable: {reading:?}");
     assert_eq!(steps(command), expected, "{command:?}");
 }
 
 fn reason(command: &str) -> String {
-    read(command).unreadable.unwrap_or_default()
+    read_command(command).unreadable.unwrap_or_default()
 }

@@ -10,7 +10,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use lango_shell_command::{CommandStep, Reading, read};
+use lango_shell_command::{CommandReading, CommandStep, read_command};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use tempfile::TempDir;
@@ -108,7 +108,7 @@ impl StubDirectory {
 
     /// Checks that every program that a shell runs is a step of the reading. Returns how many there
     /// were.
-    fn check(&self, command: &str, reading: &Reading) -> Result<usize, TestCaseError> {
+    fn check(&self, command: &str, reading: &CommandReading) -> Result<usize, TestCaseError> {
         let mut count = 0;
         for shell in &self.shells {
             for call in self.calls(shell, command) {
@@ -170,7 +170,7 @@ fn what_real_shells_run_is_in_the_reading_of_a_composition() {
     let calls = Cell::new(0);
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) };
     let result = TestRunner::new(config).run(&composition(false), |composed| {
-        let reading = read(&composed.text);
+        let reading = read_command(&composed.text);
         prop_assert_eq!(&reading.unreadable, &None);
         calls.set(calls.get() + stubs.check(&composed.text, &reading)?);
         Ok(())
@@ -185,7 +185,7 @@ fn what_real_shells_run_is_in_the_reading_of_any_text_that_is_readable() {
     let (readable, calls) = (Cell::new(0), Cell::new(0));
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(4000) };
     let result = TestRunner::new(config).run(&any_text(), |text| {
-        let reading = read(&text);
+        let reading = read_command(&text);
         // If something is not known, the reading says nothing about it.
         if reading.unreadable.is_none() {
             readable.set(readable.get() + 1);
@@ -202,14 +202,14 @@ fn what_real_shells_run_is_in_the_reading_of_any_text_that_is_readable() {
 fn an_argument_may_begin_like_an_operator() {
     let stubs = StubDirectory::new();
     let command = "alpha>out \\>alpha";
-    assert_eq!(stubs.check(command, &read(command)).unwrap(), stubs.shells.len());
+    assert_eq!(stubs.check(command, &read_command(command)).unwrap(), stubs.shells.len());
 }
 
 /// Shows that the check itself can fail.
 #[test]
 fn a_call_that_is_not_a_step_is_noticed() {
     let stubs = StubDirectory::new();
-    assert!(stubs.check("alpha a; beta", &read("alpha a")).is_err());
-    assert!(stubs.check("alpha a", &read("alpha b")).is_err());
-    assert_eq!(stubs.check("alpha a", &read("alpha a")).unwrap(), stubs.shells.len());
+    assert!(stubs.check("alpha a; beta", &read_command("alpha a")).is_err());
+    assert!(stubs.check("alpha a", &read_command("alpha b")).is_err());
+    assert_eq!(stubs.check("alpha a", &read_command("alpha a")).unwrap(), stubs.shells.len());
 }

@@ -1,6 +1,6 @@
 //! Tests commands that run other commands, and files that are run.
 
-use lango_shell_command::read;
+use lango_shell_command::read_command;
 
 use super::{gives_up, reads};
 
@@ -208,7 +208,7 @@ fn files_that_are_run_are_named() {
         ("env nice sh -c 'sh x'", &["x"]),
         ("java X; deno run x", &["X", "run"]),
     ] {
-        let reading = read(command);
+        let reading = read_command(command);
         assert_eq!(reading.unreadable, None, "{command}");
         assert_eq!(reading.scripts, scripts, "{command}");
         let reasons: Vec<_> =

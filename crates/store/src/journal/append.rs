@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use lango_protocol::{Event, EventBody};
 
-use super::claim::Claim;
+use super::claim::SessionClaim;
 use super::{Journal, approvals, lease};
 use crate::{Batch, Durability, Statement, StoreError};
 
@@ -14,7 +14,7 @@ const MAX_TITLE_CHARS: usize = 80;
 
 /// The events and outputs of one commit.
 #[derive(Debug, Clone, Default)]
-pub struct Append<'a> {
+pub struct JournalAppend<'a> {
     /// The events, with their positions. Events that are not durable are left out.
     pub events: Cow<'a, [Event]>,
     /// Outputs that were too long for an event.
@@ -37,13 +37,17 @@ pub struct StoredOutput {
 impl Journal {
     /// Appends events, all or none. Returns [`StoreError::Conflict`] if the claim was lost to
     /// another process, or if a position is already taken; nothing is written then.
-    pub async fn append(&self, claim: &Claim, append: Append<'_>) -> Result<(), StoreError> {
-        let batch = batch(claim, append)?;
+    pub async fn append(
+        &self,
+        claim: &SessionClaim,
+        append: JournalAppend<'_>,
+    ) -> Result<(), StoreError> {
+        let batch = build_batch(claim, append)?;
         self.database.write(batch).await.map(drop)
     }
 }
 
-fn batch(claim: &Claim, append: Append<'_>) -> Result<Batch, StoreError> {
+fn build_batch(claim: &SessionClaim, append: JournalAppend<'_>) -> Result<Batch, StoreError> {
     // One for the lease, and two more if a turn begins or ends.
     let mut batch = Batch::with_capacity(append.events.len() + append.outputs.len() + 3)
         .durability(append.durability);
@@ -52,9 +56,9 @@ fn batch(claim: &Claim, append: Append<'_>) -> Result<Batch, StoreError> {
     // the condition: renewing the lease instead would write one more page with every commit.
     let mut fenced = true;
     if append.release {
-        batch.push(lease::release(claim.lease(), claim.token()).expect_rows(1));
+        batch.push(lease::build_release(claim.lease(), claim.token()).expect_rows(1));
     } else if durable.clone().next().is_none() {
-        batch.push(lease::renew(claim.lease(), claim.token()));
+        batch.push(lease::build_renewal(claim.lease(), claim.token()));
     } else {
         fenced = false;
     }
@@ -93,7 +97,7 @@ pub(super) fn push_event(batch: &mut Batch, event: &Event) -> Result<(), StoreEr
 
 /// Inserts an event only while the claim still holds the lease. The casts give PostgreSQL the types
 /// that it cannot infer in a `SELECT`.
-fn insert_if_claimed(event: &Event, claim: &Claim) -> Result<Statement, StoreError> {
+fn insert_if_claimed(event: &Event, claim: &SessionClaim) -> Result<Statement, StoreError> {
     let statement = with_columns(
         event,
         "INSERT INTO events \
@@ -111,7 +115,7 @@ fn with_columns(event: &Event, sql: &'static str) -> Result<Statement, StoreErro
     statement.values = Vec::with_capacity(12);
     statement.values.extend([
         event.session.as_str().into(),
-        position(event)?.into(),
+        event_position(event)?.into(),
         event.id.to_string().into(),
         event.turn.to_string().into(),
         event.at.as_microseconds().into(),
@@ -124,7 +128,7 @@ fn with_columns(event: &Event, sql: &'static str) -> Result<Statement, StoreErro
     Ok(statement)
 }
 
-fn position(event: &Event) -> Result<i64, StoreError> {
+fn event_position(event: &Event) -> Result<i64, StoreError> {
     i64::try_from(event.seq).map_err(|error| StoreError::query(&error))
 }
 
@@ -140,7 +144,7 @@ fn push_consequences(batch: &mut Batch, event: &Event) -> Result<(), StoreError>
                      VALUES ($1, $2, $3, $4)",
                 )
                 .bind(session)
-                .bind(position(event)?)
+                .bind(event_position(event)?)
                 .bind(event.turn.to_string())
                 .bind(at),
             );
@@ -151,7 +155,7 @@ fn push_consequences(batch: &mut Batch, event: &Event) -> Result<(), StoreError>
                 )
                 .bind(session)
                 .bind(at)
-                .bind(title(text)),
+                .bind(make_title(text)),
             );
         }
         EventBody::TurnFinished(_) => batch.push(
@@ -160,14 +164,14 @@ fn push_consequences(batch: &mut Batch, event: &Event) -> Result<(), StoreError>
                 .bind(event.turn.to_string()),
         ),
         EventBody::ApprovalRequested { .. } => approvals::push_request(batch, event),
-        EventBody::ApprovalResolved { call, .. } => batch.push(approvals::remove(call)),
+        EventBody::ApprovalResolved { call, .. } => batch.push(approvals::build_removal(call)),
         _ => {}
     }
     Ok(())
 }
 
 /// Returns the beginning of a message as one line, without control characters.
-fn title(text: &str) -> String {
+fn make_title(text: &str) -> String {
     let words = text.split(|character: char| character.is_whitespace() || character.is_control());
     let title: String = words
         .filter(|word| !word.is_empty())
@@ -186,15 +190,15 @@ mod tests {
 
     #[test]
     fn a_title_is_the_beginning_of_the_message() {
-        assert_eq!(title("  fix\n\tthe \u{1b}[31mbuild \n"), "fix the [31mbuild");
-        assert_eq!(title(" \n "), "");
-        assert_eq!(title(&"word ".repeat(100)), "word ".repeat(16).trim_end());
+        assert_eq!(make_title("  fix\n\tthe \u{1b}[31mbuild \n"), "fix the [31mbuild");
+        assert_eq!(make_title(" \n "), "");
+        assert_eq!(make_title(&"word ".repeat(100)), "word ".repeat(16).trim_end());
     }
 
     proptest! {
         #[test]
         fn a_title_is_one_bounded_line(text in any::<String>()) {
-            let title = title(&text);
+            let title = make_title(&text);
             prop_assert!(title.chars().count() <= MAX_TITLE_CHARS);
             prop_assert!(!title.contains(char::is_control));
             prop_assert_eq!(title.trim(), &title);

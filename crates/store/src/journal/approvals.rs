@@ -19,7 +19,7 @@ pub struct PendingApproval {
     /// The time from which it counts as denied.
     pub expires_at: Timestamp,
     /// The answer, until the turn has processed it.
-    pub answer: Option<Answer>,
+    pub answer: Option<ApprovalAnswerRow>,
 }
 
 impl PendingApproval {
@@ -31,7 +31,7 @@ impl PendingApproval {
 
 /// An answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ApprovalAnswerRow {
     /// The decision.
     pub decision: ApprovalDecision,
     /// True if the same is allowed from now on.
@@ -51,7 +51,7 @@ pub enum AnswerOutcome {
 
 impl Journal {
     /// Returns the requests that are pending in unfinished turns, the oldest first.
-    pub async fn pending_approvals(&self) -> Result<Vec<PendingApproval>, StoreError> {
+    pub async fn list_pending_approvals(&self) -> Result<Vec<PendingApproval>, StoreError> {
         let statement = Statement::new(concat!(
             "SELECT a.call, a.digest, a.expires_at, a.decision, a.always, a.answered_by, ",
             "a.session, a.seq FROM approvals AS a JOIN open_turns AS t ON t.session = a.session ",
@@ -60,18 +60,18 @@ impl Journal {
         let rows = self.database.query(statement).await?;
         let mut pending = Vec::with_capacity(rows.len());
         for row in &rows {
-            pending.push(self.pending_of(row).await?);
+            pending.push(self.read_pending_approval(row).await?);
         }
         pending.sort_by_key(|pending| pending.event.at);
         Ok(pending)
     }
 
     /// Returns the answer to the request with this digest, if one was given in time.
-    pub async fn approval_answer(
+    pub async fn find_approval_answer(
         &self,
         call: &CallId,
         digest: &str,
-    ) -> Result<Option<Answer>, StoreError> {
+    ) -> Result<Option<ApprovalAnswerRow>, StoreError> {
         let statement = Statement::new(
             "SELECT decision, always, answered_by FROM approvals WHERE call = $1 AND digest = $2",
         )
@@ -86,7 +86,7 @@ impl Journal {
         &self,
         call: &CallId,
         digest: &str,
-        answer: &Answer,
+        answer: &ApprovalAnswerRow,
     ) -> Result<AnswerOutcome, StoreError> {
         let statement = Statement::new(
             "UPDATE approvals SET decision = $3, always = $4, answered_by = $5 \
@@ -94,7 +94,7 @@ impl Journal {
         )
         .bind(call.as_str())
         .bind(digest)
-        .bind(name(answer.decision))
+        .bind(decision_name(answer.decision))
         .bind(answer.always)
         .bind(answer.by.as_str())
         .bind(Timestamp::now().as_microseconds());
@@ -102,12 +102,13 @@ impl Journal {
         Ok(if changed == [1] { AnswerOutcome::Accepted } else { AnswerOutcome::TooLate })
     }
 
-    async fn pending_of(&self, row: &Row) -> Result<PendingApproval, StoreError> {
-        let session: SessionId = row.text(6)?.parse().map_err(|error| self.unreadable(&error))?;
-        let event = self.events(&session, row.unsigned(7)?.saturating_sub(1), 1).await?.pop();
+    async fn read_pending_approval(&self, row: &Row) -> Result<PendingApproval, StoreError> {
+        let session: SessionId =
+            row.text(6)?.parse().map_err(|error| self.unreadable_row_error(&error))?;
+        let event = self.read_events(&session, row.unsigned(7)?.saturating_sub(1), 1).await?.pop();
         Ok(PendingApproval {
             event: event.ok_or_else(|| StoreError::query("a question without its event"))?,
-            call: row.text(0)?.parse().map_err(|error| self.unreadable(&error))?,
+            call: row.text(0)?.parse().map_err(|error| self.unreadable_row_error(&error))?,
             digest: row.text(1)?.to_owned(),
             expires_at: Timestamp::from_microseconds(row.integer(2)?),
             answer: answer_in(row, 3)?,
@@ -115,7 +116,7 @@ impl Journal {
     }
 }
 
-fn answer_in(row: &Row, first: usize) -> Result<Option<Answer>, StoreError> {
+fn answer_in(row: &Row, first: usize) -> Result<Option<ApprovalAnswerRow>, StoreError> {
     let decision = match row.optional_text(first)? {
         None => return Ok(None),
         Some("approved") => ApprovalDecision::Approved,
@@ -123,10 +124,10 @@ fn answer_in(row: &Row, first: usize) -> Result<Option<Answer>, StoreError> {
         Some(_) => ApprovalDecision::Denied,
     };
     let by = row.optional_text(first + 2)?.unwrap_or_default().to_owned();
-    Ok(Some(Answer { decision, always: row.boolean(first + 1)?, by }))
+    Ok(Some(ApprovalAnswerRow { decision, always: row.boolean(first + 1)?, by }))
 }
 
-fn name(decision: ApprovalDecision) -> &'static str {
+fn decision_name(decision: ApprovalDecision) -> &'static str {
     match decision {
         ApprovalDecision::Approved => "approved",
         ApprovalDecision::Denied => "denied",
@@ -154,6 +155,6 @@ pub(super) fn push_request(batch: &mut Batch, event: &Event) {
 }
 
 /// Returns the statement that removes the row of a request.
-pub(super) fn remove(call: &CallId) -> Statement {
+pub(super) fn build_removal(call: &CallId) -> Statement {
     Statement::new("DELETE FROM approvals WHERE call = $1").bind(call.as_str())
 }

@@ -3,7 +3,7 @@
 use lango_protocol::{Event, SessionId, Timestamp};
 use uuid::Uuid;
 
-use super::owner::Owner;
+use super::owner::LeaseOwner;
 use super::{Journal, append, lease};
 use crate::{Batch, Statement, StoreError};
 
@@ -12,14 +12,14 @@ const MAX_CLAIM_ATTEMPTS: u32 = 4;
 
 /// The right to append to a session. Every append proves it again.
 #[derive(Debug)]
-pub struct Claim {
+pub struct SessionClaim {
     session: SessionId,
     lease: String,
     token: i64,
     head: u64,
 }
 
-impl Claim {
+impl SessionClaim {
     /// Returns the session.
     pub fn session(&self) -> &SessionId {
         &self.session
@@ -45,7 +45,7 @@ impl Claim {
 pub enum ClaimError {
     /// For the user: another process, or another part of this one, works in the session.
     #[error("the session is in use by {0}. Wait for it to finish, or use another session")]
-    Busy(Owner),
+    Busy(LeaseOwner),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -54,7 +54,11 @@ pub enum ClaimError {
 impl Journal {
     /// Claims a session for this process, and creates it if it is missing. A session whose owner
     /// died is taken over at once if that is detectable, and otherwise when its lease expires.
-    pub async fn claim(&self, session: &SessionId, workspace: &str) -> Result<Claim, ClaimError> {
+    pub async fn claim_session(
+        &self,
+        session: &SessionId,
+        workspace: &str,
+    ) -> Result<SessionClaim, ClaimError> {
         self.claim_with(session, workspace, |_| Vec::new()).await.map(|(claim, _)| claim)
     }
 
@@ -65,16 +69,16 @@ impl Journal {
         session: &SessionId,
         workspace: &str,
         first: impl Fn(u64) -> Vec<Event>,
-    ) -> Result<(Claim, Vec<Event>), ClaimError> {
+    ) -> Result<(SessionClaim, Vec<Event>), ClaimError> {
         let mut attempt = 1;
         loop {
-            let session_state = self.session_state(session).await?;
+            let session_state = self.read_session_state(session).await?;
             if let Some(owner) = session_state.holder() {
                 return Err(ClaimError::Busy(owner));
             }
             let token = random_token();
             let mut batch = Batch::with_capacity(7)
-                .with(lease::take(session, token, session_state.lease.as_ref()))
+                .with(lease::build_take(session, token, session_state.lease.as_ref()))
                 .with(create_session(session, workspace, session_state.head));
             let events = first(session_state.head);
             for event in &events {
@@ -82,9 +86,9 @@ impl Journal {
             }
             match self.database.write(batch).await {
                 Ok(_) => {
-                    let (session, lease) = (session.clone(), lease::name(session));
+                    let (session, lease) = (session.clone(), lease::lease_name(session));
                     let head = session_state.head + events.len() as u64;
-                    return Ok((Claim { session, lease, token, head }, events));
+                    return Ok((SessionClaim { session, lease, token, head }, events));
                 }
                 // Another process was faster. The next attempt sees the owner, or a free session.
                 Err(StoreError::Conflict { .. }) if attempt < MAX_CLAIM_ATTEMPTS => attempt += 1,
@@ -94,21 +98,21 @@ impl Journal {
     }
 
     /// Renews a claim that has nothing to append. Needed at least every 30 seconds.
-    pub async fn renew(&self, claim: &Claim) -> Result<(), StoreError> {
-        let renewal = lease::renew(claim.lease(), claim.token());
+    pub async fn renew_claim(&self, claim: &SessionClaim) -> Result<(), StoreError> {
+        let renewal = lease::build_renewal(claim.lease(), claim.token());
         self.database.write(renewal.into()).await.map(drop)
     }
 
     /// Releases a session. It is not an error if another process has already taken it over.
-    pub async fn release(&self, claim: Claim) -> Result<(), StoreError> {
-        let release = lease::release(claim.lease(), claim.token());
+    pub async fn release_claim(&self, claim: SessionClaim) -> Result<(), StoreError> {
+        let release = lease::build_release(claim.lease(), claim.token());
         self.database.write(release.into()).await.map(drop)
     }
 
     /// Deletes a session with all its data, unless a live process works in it. Returns whether it
     /// existed.
     pub async fn delete_session(&self, id: &SessionId) -> Result<bool, StoreError> {
-        let session_state = self.session_state(id).await?;
+        let session_state = self.read_session_state(id).await?;
         if let Some(owner) = session_state.holder() {
             return Err(StoreError::SessionInUse { session: id.to_string(), owner });
         }
@@ -118,7 +122,7 @@ impl Journal {
         // The lease is taken first, so that no process appends to a session that is being deleted.
         let token = random_token();
         let mut batch = Batch::with_capacity(7);
-        batch.push(lease::take(id, token, session_state.lease.as_ref()));
+        batch.push(lease::build_take(id, token, session_state.lease.as_ref()));
         for sql in [
             "DELETE FROM events WHERE session = $1",
             "DELETE FROM open_turns WHERE session = $1",
@@ -128,7 +132,7 @@ impl Journal {
         ] {
             batch.push(Statement::new(sql).bind(id.as_str()));
         }
-        batch.push(lease::release(&lease::name(id), token));
+        batch.push(lease::build_release(&lease::lease_name(id), token));
         self.database.write(batch).await.map(|_| true)
     }
 }

@@ -8,30 +8,30 @@ use std::time::Duration;
 use lango_protocol::{SessionId, Timestamp};
 
 use super::Journal;
-use super::owner::{Owner, ProcessIdentity};
+use super::owner::{LeaseOwner, ProcessIdentity};
 use crate::{Row, Statement, StoreError};
 
 /// The time after which a silent holder loses its lease.
 const LEASE_DURATION: Duration = Duration::from_secs(30);
 
 /// Returns the name of a session's lease.
-pub(super) fn name(session: &SessionId) -> String {
+pub(super) fn lease_name(session: &SessionId) -> String {
     format!("session:{session}")
 }
 
 /// Returns the expiry of a lease that is taken or renewed now.
-pub(super) fn expiry() -> i64 {
+pub(super) fn next_expiry() -> i64 {
     Timestamp::now().plus(LEASE_DURATION).as_microseconds()
 }
 
 /// A lease as it was read.
-pub(super) struct Lease {
+pub(super) struct SessionLease {
     token: i64,
     process: ProcessIdentity,
     expires_at: i64,
 }
 
-impl Lease {
+impl SessionLease {
     /// Reads a lease from five columns; none if the outer join found none.
     pub(super) fn read(row: &Row, first: usize) -> Result<Option<Self>, StoreError> {
         let Some(token) = row.optional_integer(first)? else { return Ok(None) };
@@ -44,7 +44,7 @@ impl Lease {
     }
 
     /// Returns the process that holds the lease, unless it may be taken over.
-    pub(super) fn holder(&self) -> Option<Owner> {
+    pub(super) fn holder(&self) -> Option<LeaseOwner> {
         let over = self.expires_at <= Timestamp::now().as_microseconds() || self.process.is_gone();
         (!over).then(|| self.process.owner())
     }
@@ -54,17 +54,17 @@ impl Lease {
 pub(super) struct SessionState {
     pub(super) exists: bool,
     pub(super) head: u64,
-    pub(super) lease: Option<Lease>,
+    pub(super) lease: Option<SessionLease>,
 }
 
 impl SessionState {
-    pub(super) fn holder(&self) -> Option<Owner> {
-        self.lease.as_ref().and_then(Lease::holder)
+    pub(super) fn holder(&self) -> Option<LeaseOwner> {
+        self.lease.as_ref().and_then(SessionLease::holder)
     }
 }
 
 impl Journal {
-    pub(super) async fn session_state(
+    pub(super) async fn read_session_state(
         &self,
         session: &SessionId,
     ) -> Result<SessionState, StoreError> {
@@ -75,19 +75,23 @@ impl Journal {
              FROM (SELECT 1 AS one) AS always LEFT JOIN leases AS lease ON lease.name = $2",
         );
         let rows =
-            self.database.query(statement.bind(session.as_str()).bind(name(session))).await?;
+            self.database.query(statement.bind(session.as_str()).bind(lease_name(session))).await?;
         let row = rows.first().ok_or_else(|| StoreError::query("a query without a row"))?;
         Ok(SessionState {
             exists: row.boolean(0)?,
             head: row.unsigned(1)?,
-            lease: Lease::read(row, 2)?,
+            lease: SessionLease::read(row, 2)?,
         })
     }
 }
 
 /// Takes a lease for this process, if it is unchanged since it was read. The expiry is part of the
 /// condition because an owner that resumes renews the lease under its old token.
-pub(super) fn take(session: &SessionId, token: i64, previous: Option<&Lease>) -> Statement {
+pub(super) fn build_take(
+    session: &SessionId,
+    token: i64,
+    previous: Option<&SessionLease>,
+) -> Statement {
     let current = ProcessIdentity::current();
     let statement = Statement::new(match previous {
         None => {
@@ -99,12 +103,12 @@ pub(super) fn take(session: &SessionId, token: i64, previous: Option<&Lease>) ->
              expires_at = $6 WHERE name = $1 AND token = $7 AND expires_at = $8"
         }
     })
-    .bind(name(session))
+    .bind(lease_name(session))
     .bind(token)
     .bind(current.pid)
     .bind(current.host.as_str())
     .bind(current.start)
-    .bind(expiry())
+    .bind(next_expiry())
     .expect_rows(1);
     match previous {
         None => statement,
@@ -113,15 +117,15 @@ pub(super) fn take(session: &SessionId, token: i64, previous: Option<&Lease>) ->
 }
 
 /// Renews a lease, which also proves that it is still held.
-pub(super) fn renew(name: &str, token: i64) -> Statement {
+pub(super) fn build_renewal(name: &str, token: i64) -> Statement {
     Statement::new("UPDATE leases SET expires_at = $3 WHERE name = $1 AND token = $2")
         .bind(name)
         .bind(token)
-        .bind(expiry())
+        .bind(next_expiry())
         .expect_rows(1)
 }
 
 /// Releases a lease.
-pub(super) fn release(name: &str, token: i64) -> Statement {
+pub(super) fn build_release(name: &str, token: i64) -> Statement {
     Statement::new("DELETE FROM leases WHERE name = $1 AND token = $2").bind(name).bind(token)
 }

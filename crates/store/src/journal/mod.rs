@@ -18,10 +18,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Database, StoreError};
 
-pub use append::{Append, StoredOutput};
-pub use approvals::{Answer, AnswerOutcome, PendingApproval};
-pub use claim::{Claim, ClaimError};
-pub use owner::{Owner, ProcessIdentity};
+pub use append::{JournalAppend, StoredOutput};
+pub use approvals::{AnswerOutcome, ApprovalAnswerRow, PendingApproval};
+pub use claim::{ClaimError, SessionClaim};
+pub use owner::{LeaseOwner, ProcessIdentity};
 pub use redact::{Redaction, RedactionReport};
 pub use sessions::{SessionSummary, UnfinishedTurn};
 

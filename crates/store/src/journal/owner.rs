@@ -9,14 +9,14 @@ use rustix::process::{Pid, test_kill_process};
 
 /// A process that holds a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Owner {
+pub struct LeaseOwner {
     /// Its process id.
     pub pid: u32,
     /// The name of its machine.
     pub host: String,
 }
 
-impl fmt::Display for Owner {
+impl fmt::Display for LeaseOwner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "process {} on {}", self.pid, self.host)
     }
@@ -45,7 +45,7 @@ impl ProcessIdentity {
                 .ok()
                 .and_then(|stat| parse_stat(&stat))
                 .map_or(0, |stat| stat.start);
-            Self { pid, host: host(), start }
+            Self { pid, host: host_name(), start }
         })
     }
 
@@ -67,13 +67,13 @@ impl ProcessIdentity {
         }
     }
 
-    pub(super) fn owner(&self) -> Owner {
+    pub(super) fn owner(&self) -> LeaseOwner {
         let host = self.host.split('/').next().unwrap_or_default().to_owned();
-        Owner { pid: self.pid, host }
+        LeaseOwner { pid: self.pid, host }
     }
 }
 
-fn host() -> String {
+fn host_name() -> String {
     let name = rustix::system::uname().nodename().to_string_lossy().replace('/', "_");
     // Without /proc the name alone tells machines apart.
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -81,7 +81,7 @@ fn host() -> String {
     format!("{name}/{}/{}", boot.trim(), namespace.display())
 }
 
-struct Stat {
+struct ProcessStat {
     /// True for a zombie: it was killed and its parent has not reaped it yet.
     has_ended: bool,
     start: i64,
@@ -89,12 +89,12 @@ struct Stat {
 
 /// Parses fields 3 and 22 of `/proc/<pid>/stat`. The second field is the program's name in
 /// parentheses and may contain anything, so counting starts after the last parenthesis.
-fn parse_stat(text: &str) -> Option<Stat> {
+fn parse_stat(text: &str) -> Option<ProcessStat> {
     let (_, rest) = text.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?;
     let start = fields.nth(18)?.parse().ok()?;
-    Some(Stat { has_ended: matches!(state, "Z" | "X" | "x"), start })
+    Some(ProcessStat { has_ended: matches!(state, "Z" | "X" | "x"), start })
 }
 
 #[cfg(test)]

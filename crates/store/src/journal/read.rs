@@ -7,7 +7,7 @@ use crate::{Row, Statement, StoreError};
 
 impl Journal {
     /// Returns up to `limit` events of a session after a position, in order.
-    pub async fn events(
+    pub async fn read_events(
         &self,
         session: &SessionId,
         after: u64,
@@ -20,11 +20,11 @@ impl Journal {
         .bind(session.as_str())
         .bind(i64::try_from(after).unwrap_or(i64::MAX))
         .bind(limit);
-        self.read_events(statement).await
+        self.query_events(statement).await
     }
 
     /// Returns all events of one turn, in order.
-    pub async fn turn_events(
+    pub async fn read_turn_events(
         &self,
         session: &SessionId,
         turn: TurnId,
@@ -36,12 +36,12 @@ impl Journal {
         )
         .bind(session.as_str())
         .bind(turn.to_string());
-        self.read_events(statement).await
+        self.query_events(statement).await
     }
 
     /// Returns the messages, transfers and outcomes of the last finished turns, in order, without
     /// the work in between.
-    pub async fn conversation(
+    pub async fn read_conversation(
         &self,
         session: &SessionId,
         turns: u32,
@@ -58,12 +58,12 @@ impl Journal {
         )
         .bind(session.as_str())
         .bind(turns);
-        self.read_events(statement).await
+        self.query_events(statement).await
     }
 
     /// Returns the messages of the user and the agents in finished turns after a position, with the
     /// ends of those turns, in order; at most `limit` events. Calls and transfers are not included.
-    pub async fn messages_after(
+    pub async fn read_messages_after(
         &self,
         session: &SessionId,
         after: u64,
@@ -78,12 +78,12 @@ impl Journal {
         .bind(session.as_str())
         .bind(i64::try_from(after).unwrap_or(i64::MAX))
         .bind(limit);
-        self.read_events(statement).await
+        self.query_events(statement).await
     }
 
     /// Returns the end position of the turn before the last `turns` finished ones, so that
     /// everything up to it is older; 0 if there are no more turns than that.
-    pub async fn position_before(
+    pub async fn find_position_before(
         &self,
         session: &SessionId,
         turns: u32,
@@ -99,7 +99,7 @@ impl Journal {
     }
 
     /// Returns the usage of model calls since a time, in one session or in all; the oldest first.
-    pub async fn usage(
+    pub async fn read_usage(
         &self,
         session: Option<&SessionId>,
         since: Timestamp,
@@ -112,11 +112,11 @@ impl Journal {
         .bind(session.map(SessionId::as_str))
         .bind(i64::from(session.is_none()))
         .bind(since.as_microseconds());
-        self.read_events(statement).await
+        self.query_events(statement).await
     }
 
     /// Returns the number of finished turns of a session.
-    pub async fn finished_turns(&self, session: &SessionId) -> Result<u64, StoreError> {
+    pub async fn count_finished_turns(&self, session: &SessionId) -> Result<u64, StoreError> {
         let statement = Statement::new(
             "SELECT turns - (SELECT COUNT(*) FROM open_turns WHERE session = $1) \
              FROM sessions WHERE id = $1",
@@ -127,7 +127,7 @@ impl Journal {
     }
 
     /// Returns a long output that an event refers to.
-    pub async fn output(
+    pub async fn read_output(
         &self,
         session: &SessionId,
         reference: &str,
@@ -139,18 +139,19 @@ impl Journal {
         let rows = self.database.query(statement).await?;
         rows.first()
             .map(|row| {
-                String::from_utf8(row.blob(0)?.to_vec()).map_err(|error| self.unreadable(&error))
+                String::from_utf8(row.blob(0)?.to_vec())
+                    .map_err(|error| self.unreadable_row_error(&error))
             })
             .transpose()
     }
 
-    async fn read_events(&self, statement: Statement) -> Result<Vec<Event>, StoreError> {
+    async fn query_events(&self, statement: Statement) -> Result<Vec<Event>, StoreError> {
         let rows = self.database.query(statement).await?;
-        rows.iter().map(|row| self.event(row)).collect()
+        rows.iter().map(|row| self.parse_event_row(row)).collect()
     }
 
-    fn event(&self, row: &Row) -> Result<Event, StoreError> {
-        let invalid = |error: InvalidName| self.unreadable(&error);
+    fn parse_event_row(&self, row: &Row) -> Result<Event, StoreError> {
+        let invalid = |error: InvalidName| self.unreadable_row_error(&error);
         Ok(Event {
             id: row.text(0)?.parse().map_err(invalid)?,
             session: row.text(1)?.parse().map_err(invalid)?,
@@ -163,17 +164,17 @@ impl Journal {
                 .optional_integer(7)?
                 .map(u32::try_from)
                 .transpose()
-                .map_err(|error| self.unreadable(&error))?,
-            body: self.body(row.text(8)?)?,
+                .map_err(|error| self.unreadable_row_error(&error))?,
+            body: self.parse_body(row.text(8)?)?,
         })
     }
 
-    pub(super) fn body(&self, payload: &str) -> Result<EventBody, StoreError> {
-        serde_json::from_str(payload).map_err(|error| self.unreadable(&error))
+    pub(super) fn parse_body(&self, payload: &str) -> Result<EventBody, StoreError> {
+        serde_json::from_str(payload).map_err(|error| self.unreadable_row_error(&error))
     }
 
     /// Returns the error for a row that this program cannot have written.
-    pub(super) fn unreadable(&self, error: &dyn std::error::Error) -> StoreError {
+    pub(super) fn unreadable_row_error(&self, error: &dyn std::error::Error) -> StoreError {
         StoreError::Corrupt {
             location: self.database.location().to_owned(),
             reason: error.to_string(),

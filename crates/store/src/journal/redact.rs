@@ -72,7 +72,9 @@ impl Journal {
                 if !redaction.concerns(payload) {
                     continue;
                 }
-                let Some(body) = redacted(self.body(payload)?, redaction) else { continue };
+                let Some(body) = redact_event(self.parse_body(payload)?, redaction) else {
+                    continue;
+                };
                 if row.boolean(3)? {
                     done.open += 1;
                     continue;
@@ -148,7 +150,7 @@ impl Journal {
 
 /// Returns the event without the removed text; none if it is unchanged. Every text of a person, a
 /// model or a tool is checked; names, ids and digests are not.
-fn redacted(mut body: EventBody, redaction: &dyn Redaction) -> Option<EventBody> {
+fn redact_event(mut body: EventBody, redaction: &dyn Redaction) -> Option<EventBody> {
     let mut changed = false;
     let mut text = |text: &mut String| {
         if let Some(new) = redaction.redact(text) {
@@ -310,17 +312,18 @@ mod tests {
             arguments: r#"{"content":"a \"pelican\"","pelican":[7741,{"x":"pelican"}]}"#.into(),
             read_only: false,
         };
-        let Some(EventBody::ToolCall { arguments, .. }) = redacted(call.clone(), &Word("pelican"))
+        let Some(EventBody::ToolCall { arguments, .. }) =
+            redact_event(call.clone(), &Word("pelican"))
         else {
             panic!("it was there");
         };
         assert_eq!(arguments, r#"{"[gone]":[7741,{"x":"[gone]"}],"content":"a \"[gone]\""}"#);
-        let Some(EventBody::ToolCall { arguments, .. }) = redacted(call.clone(), &Word("7741"))
+        let Some(EventBody::ToolCall { arguments, .. }) = redact_event(call.clone(), &Word("7741"))
         else {
             panic!("it was there");
         };
         assert!(arguments.contains(r#"["[gone]","#), "{arguments}");
-        assert_eq!(redacted(call, &Word("heron")), None);
+        assert_eq!(redact_event(call, &Word("heron")), None);
     }
 
     #[test]
@@ -330,7 +333,7 @@ mod tests {
             text: "hm".into(),
             provider_state: Some(r#"{"thinking":"a pelican","signature":"x"}"#.into()),
         };
-        let kept = redacted(thoughts, &Word("pelican"));
+        let kept = redact_event(thoughts, &Word("pelican"));
         let expected =
             EventBody::Reasoning { model: "p/m".into(), text: "hm".into(), provider_state: None };
         assert_eq!(kept, Some(expected));

@@ -1,8 +1,8 @@
 //! Defines the journal's tables. Times are microseconds since the epoch.
 
-use crate::{Component, Migration};
+use crate::{Migration, SchemaComponent};
 
-pub(super) const COMPONENT: Component = Component {
+pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "journal",
     migrations: &[
         Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 },

@@ -3,8 +3,8 @@
 use lango_protocol::{EventBody, SessionId, Timestamp, TurnId};
 
 use super::Journal;
-use super::lease::Lease;
-use super::owner::Owner;
+use super::lease::SessionLease;
+use super::owner::LeaseOwner;
 use crate::{Row, Statement, StoreError};
 
 /// A session in a list.
@@ -38,7 +38,7 @@ pub struct UnfinishedTurn {
     /// The user's message.
     pub text: String,
     /// The live process that holds the session. If there is none, the turn was interrupted.
-    pub running: Option<Owner>,
+    pub running: Option<LeaseOwner>,
 }
 
 /// Completed by the condition or the order of each list.
@@ -55,23 +55,23 @@ macro_rules! summaries {
 
 impl Journal {
     /// Returns one session.
-    pub async fn session(&self, id: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
+    pub async fn find_session(&self, id: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
         let rows = self.database.query(summaries!("WHERE s.id = $1").bind(id.as_str())).await?;
-        rows.first().map(|row| self.summary(row)).transpose()
+        rows.first().map(|row| self.read_session_summary(row)).transpose()
     }
 
     /// Returns the most recently used sessions, latest first.
-    pub async fn sessions(&self, limit: u32) -> Result<Vec<SessionSummary>, StoreError> {
+    pub async fn list_sessions(&self, limit: u32) -> Result<Vec<SessionSummary>, StoreError> {
         let statement = summaries!("ORDER BY s.updated_at DESC, s.id DESC LIMIT $1").bind(limit);
         let rows = self.database.query(statement).await?;
-        rows.iter().map(|row| self.summary(row)).collect()
+        rows.iter().map(|row| self.read_session_summary(row)).collect()
     }
 
     /// Returns the most recently used session.
-    pub async fn latest_session(&self) -> Result<Option<SessionId>, StoreError> {
+    pub async fn find_latest_session(&self) -> Result<Option<SessionId>, StoreError> {
         let statement =
             Statement::new("SELECT id FROM sessions ORDER BY updated_at DESC, id DESC LIMIT 1");
-        Ok(self.session_ids(statement).await?.pop())
+        Ok(self.read_session_ids(statement).await?.pop())
     }
 
     /// Returns the sessions whose id begins with `prefix`, latest first. The prefix is literal and
@@ -84,11 +84,11 @@ impl Journal {
         )
         .bind(prefix)
         .bind(length);
-        self.session_ids(statement).await
+        self.read_session_ids(statement).await
     }
 
     /// Returns the unfinished turns of one session, or of all; the oldest first.
-    pub async fn unfinished_turns(
+    pub async fn list_unfinished_turns(
         &self,
         session: Option<&SessionId>,
     ) -> Result<Vec<UnfinishedTurn>, StoreError> {
@@ -105,26 +105,26 @@ impl Journal {
         .bind(session.map(SessionId::as_str))
         .bind(i64::from(session.is_none()));
         let rows = self.database.query(statement).await?;
-        rows.iter().map(|row| self.unfinished_turn(row)).collect()
+        rows.iter().map(|row| self.read_unfinished_turn(row)).collect()
     }
 
-    fn unfinished_turn(&self, row: &Row) -> Result<UnfinishedTurn, StoreError> {
-        let text = match self.body(row.text(3)?)? {
+    fn read_unfinished_turn(&self, row: &Row) -> Result<UnfinishedTurn, StoreError> {
+        let text = match self.parse_body(row.text(3)?)? {
             EventBody::UserMessage { text, .. } => text,
             other => return Err(StoreError::query(&format!("a turn began with {other:?}"))),
         };
         Ok(UnfinishedTurn {
-            turn: row.text(0)?.parse().map_err(|error| self.unreadable(&error))?,
-            session: row.text(1)?.parse().map_err(|error| self.unreadable(&error))?,
+            turn: row.text(0)?.parse().map_err(|error| self.unreadable_row_error(&error))?,
+            session: row.text(1)?.parse().map_err(|error| self.unreadable_row_error(&error))?,
             started_at: Timestamp::from_microseconds(row.integer(2)?),
             text,
-            running: Lease::read(row, 4)?.and_then(|lease| lease.holder()),
+            running: SessionLease::read(row, 4)?.and_then(|lease| lease.holder()),
         })
     }
 
-    fn summary(&self, row: &Row) -> Result<SessionSummary, StoreError> {
+    fn read_session_summary(&self, row: &Row) -> Result<SessionSummary, StoreError> {
         Ok(SessionSummary {
-            id: row.text(0)?.parse().map_err(|error| self.unreadable(&error))?,
+            id: row.text(0)?.parse().map_err(|error| self.unreadable_row_error(&error))?,
             title: row.text(1)?.to_owned(),
             workspace: row.text(2)?.to_owned(),
             created_at: Timestamp::from_microseconds(row.integer(3)?),
@@ -134,10 +134,10 @@ impl Journal {
         })
     }
 
-    async fn session_ids(&self, statement: Statement) -> Result<Vec<SessionId>, StoreError> {
+    async fn read_session_ids(&self, statement: Statement) -> Result<Vec<SessionId>, StoreError> {
         let rows = self.database.query(statement).await?;
         rows.iter()
-            .map(|row| row.text(0)?.parse().map_err(|error| self.unreadable(&error)))
+            .map(|row| row.text(0)?.parse().map_err(|error| self.unreadable_row_error(&error)))
             .collect()
     }
 }

@@ -16,11 +16,11 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const POOL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Returns a pool that has not connected yet.
-pub(super) fn pool(url: &str, location: &str) -> Result<Pool, StoreError> {
+pub(super) fn build_pool(url: &str, location: &str) -> Result<Pool, StoreError> {
     let cannot_open = |reason: String| StoreError::Open { location: location.to_owned(), reason };
-    let mut config: Config = portable(url)
-        .parse()
-        .map_err(|error: tokio_postgres::Error| cannot_open(super::failure::describe(&error)))?;
+    let mut config: Config = rewrite_url(url).parse().map_err(|error: tokio_postgres::Error| {
+        cannot_open(super::failure::describe_with_cause(&error))
+    })?;
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(CONNECT_TIMEOUT);
     }
@@ -29,7 +29,7 @@ pub(super) fn pool(url: &str, location: &str) -> Result<Pool, StoreError> {
     }
     let settings = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = if config.get_ssl_mode() == SslMode::Require {
-        let tls = tls().map_err(|error| cannot_open(error.to_string()))?;
+        let tls = build_tls().map_err(|error| cannot_open(error.to_string()))?;
         Manager::from_config(config, tls, settings)
     } else {
         Manager::from_config(config, NoTls, settings)
@@ -45,12 +45,12 @@ pub(super) fn pool(url: &str, location: &str) -> Result<Pool, StoreError> {
 
 /// Rewrites the URL for the driver. rustls verifies the certificate and the name whenever TLS is
 /// used, so the stricter modes of libpq, which the driver does not support, equal `require` here.
-fn portable(url: &str) -> String {
+fn rewrite_url(url: &str) -> String {
     url.replace("sslmode=verify-full", "sslmode=require")
         .replace("sslmode=verify-ca", "sslmode=require")
 }
 
-fn tls() -> Result<MakeRustlsConnect, rustls::Error> {
+fn build_tls() -> Result<MakeRustlsConnect, rustls::Error> {
     let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     // Set explicitly, so that no process-wide default needs to be installed.
     let provider = Arc::new(rustls::crypto::ring::default_provider());

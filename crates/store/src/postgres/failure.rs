@@ -10,7 +10,7 @@ use tokio_postgres::error::SqlState;
 use crate::StoreError;
 
 /// A failed attempt.
-pub(super) enum Failure {
+pub(super) enum FailedAttempt {
     /// The connection failed and nothing was committed: a retry is safe.
     Connection(String),
     /// The connection broke during the commit.
@@ -21,7 +21,7 @@ pub(super) enum Failure {
     Final(StoreError),
 }
 
-impl Failure {
+impl FailedAttempt {
     pub(super) fn during_commit(error: Error) -> Self {
         match Self::from(error) {
             Self::Connection(reason) => Self::Commit(reason),
@@ -38,13 +38,13 @@ impl Failure {
         match self {
             Self::Connection(reason) => StoreError::Unreachable { location, reason },
             Self::Commit(reason) => StoreError::OutcomeUnknown { location, reason },
-            Self::Refused(error) => refusal(&error, location),
+            Self::Refused(error) => connection_error(&error, location),
             Self::Final(error) => error,
         }
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for FailedAttempt {
     fn from(error: Error) -> Self {
         let broken = match error.code() {
             Some(code) => is_connection_state(code),
@@ -53,11 +53,11 @@ impl From<Error> for Failure {
                     || error.source().is_some_and(<dyn std::error::Error>::is::<io::Error>)
             }
         };
-        if broken { Self::Connection(describe(&error)) } else { Self::Refused(error) }
+        if broken { Self::Connection(describe_with_cause(&error)) } else { Self::Refused(error) }
     }
 }
 
-impl From<PoolError> for Failure {
+impl From<PoolError> for FailedAttempt {
     fn from(error: PoolError) -> Self {
         match error {
             PoolError::Backend(error) => error.into(),
@@ -76,8 +76,8 @@ fn is_connection_state(code: &SqlState) -> bool {
         || code.code().starts_with("08")
 }
 
-fn refusal(error: &Error, location: String) -> StoreError {
-    let reason = describe(error);
+fn connection_error(error: &Error, location: String) -> StoreError {
+    let reason = describe_with_cause(error);
     let Some(code) = error.code() else { return StoreError::Query { reason } };
     match *code {
         SqlState::UNIQUE_VIOLATION | SqlState::T_R_SERIALIZATION_FAILURE => {
@@ -101,7 +101,7 @@ fn refusal(error: &Error, location: String) -> StoreError {
 }
 
 /// Returns the message with its cause, which the driver's own text omits.
-pub(super) fn describe(error: &Error) -> String {
+pub(super) fn describe_with_cause(error: &Error) -> String {
     match error.as_db_error() {
         Some(database) => database.message().to_owned(),
         None => match error.source() {

@@ -13,9 +13,9 @@ use futures_util::future::join_all;
 use tokio_postgres::error::SqlState;
 
 use crate::migration::{CREATE_VERSIONS, READ_VERSION, WRITE_VERSION};
-use crate::row::View;
-use crate::{Batch, Component, Row, RowView, Statement, StoreError};
-use failure::Failure;
+use crate::row::ViewedRow;
+use crate::{Batch, Row, RowView, SchemaComponent, Statement, StoreError};
+use failure::FailedAttempt;
 
 /// The pauses before retries when nothing can have been written. Together they outlast a restart of
 /// the server.
@@ -30,10 +30,10 @@ const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(5497570813)";
 const MAX_PIPELINE_COUNT: usize = 24;
 
 pub(crate) struct PostgresDatabase {
-    shared: Arc<Shared>,
+    shared: Arc<SharedPool>,
 }
 
-struct Shared {
+struct SharedPool {
     pool: Pool,
     location: String,
 }
@@ -41,15 +41,15 @@ struct Shared {
 impl PostgresDatabase {
     /// Connects once, so that a wrong address fails here and not at the first query.
     pub(crate) async fn open(url: &str, location: String) -> Result<Self, StoreError> {
-        let pool = connect::pool(url, &location)?;
-        let shared = Shared { pool, location };
+        let pool = connect::build_pool(url, &location)?;
+        let shared = SharedPool { pool, location };
         if let Err(failure) = shared.connection().await {
             return Err(failure.into_error(&shared.location));
         }
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    pub(crate) async fn migrate(&self, component: &Component) -> Result<(), StoreError> {
+    pub(crate) async fn migrate(&self, component: &SchemaComponent) -> Result<(), StoreError> {
         let mut pauses = RETRY_INTERVALS.iter();
         loop {
             match self.shared.migrate(component).await {
@@ -107,7 +107,10 @@ impl PostgresDatabase {
         for table in tables {
             let vacuum = async {
                 let connection = self.shared.connection().await?;
-                connection.batch_execute(&format!("VACUUM {table}")).await.map_err(Failure::from)
+                connection
+                    .batch_execute(&format!("VACUUM {table}"))
+                    .await
+                    .map_err(FailedAttempt::from)
             };
             vacuum.await.map_err(|failure| failure.into_error(&self.shared.location))?;
         }
@@ -123,16 +126,16 @@ impl PostgresDatabase {
     }
 }
 
-impl Shared {
-    async fn connection(&self) -> Result<Object, Failure> {
-        self.pool.get().await.map_err(Failure::from)
+impl SharedPool {
+    async fn connection(&self) -> Result<Object, FailedAttempt> {
+        self.pool.get().await.map_err(FailedAttempt::from)
     }
 
-    async fn query(&self, statement: &Statement) -> Result<Vec<Row>, Failure> {
+    async fn query(&self, statement: &Statement) -> Result<Vec<Row>, FailedAttempt> {
         let connection = self.connection().await?;
         let prepared = connection.prepare_cached(&statement.sql).await?;
-        let rows = connection.query(&prepared, &values::parameters(statement)).await?;
-        rows.iter().map(values::own).collect::<Result<_, _>>().map_err(Failure::from)
+        let rows = connection.query(&prepared, &values::driver_parameters(statement)).await?;
+        rows.iter().map(values::convert_row).collect::<Result<_, _>>().map_err(FailedAttempt::from)
     }
 
     async fn fold<T, F>(
@@ -140,7 +143,7 @@ impl Shared {
         statement: &Statement,
         mut state: T,
         step: &mut F,
-    ) -> Result<T, Failure>
+    ) -> Result<T, FailedAttempt>
     where
         F: FnMut(&mut T, &RowView<'_>) -> Result<(), StoreError>,
     {
@@ -149,12 +152,12 @@ impl Shared {
         let rows = connection.query_raw(&prepared, &statement.values).await?;
         let mut rows = std::pin::pin!(rows);
         while let Some(row) = rows.try_next().await? {
-            step(&mut state, &RowView(View::Postgres(&row))).map_err(Failure::Final)?;
+            step(&mut state, &RowView(ViewedRow::Postgres(&row))).map_err(FailedAttempt::Final)?;
         }
         Ok(state)
     }
 
-    async fn write(&self, batch: &Batch) -> Result<Vec<u64>, Failure> {
+    async fn write(&self, batch: &Batch) -> Result<Vec<u64>, FailedAttempt> {
         let mut connection = self.connection().await?;
         let transaction = connection.transaction().await?;
         let mut changed = Vec::with_capacity(batch.statements.len());
@@ -163,21 +166,21 @@ impl Shared {
             // The first failure is the cause; later ones only follow from it.
             for (statement, result) in statements.iter().zip(results) {
                 let rows = result?;
-                changed.push(statement.check(changed.len(), rows).map_err(Failure::Final)?);
+                changed.push(statement.check(changed.len(), rows).map_err(FailedAttempt::Final)?);
             }
         }
-        transaction.commit().await.map_err(Failure::during_commit)?;
+        transaction.commit().await.map_err(FailedAttempt::during_commit)?;
         Ok(changed)
     }
 
-    async fn migrate(&self, component: &Component) -> Result<(), Failure> {
+    async fn migrate(&self, component: &SchemaComponent) -> Result<(), FailedAttempt> {
         let mut connection = self.connection().await?;
         let found = match connection.query_opt(READ_VERSION, &[&component.name]).await {
             Ok(row) => row.map_or(0, |row| row.get(0)),
             Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => 0,
             Err(error) => return Err(error.into()),
         };
-        if component.pending(found).map_err(Failure::Final)?.is_empty() {
+        if component.pending_migrations(found).map_err(FailedAttempt::Final)?.is_empty() {
             return Ok(());
         }
         let transaction = connection.transaction().await?;
@@ -186,7 +189,7 @@ impl Shared {
         // Read again, because another process may have migrated before the lock was acquired.
         let row = transaction.query_opt(READ_VERSION, &[&component.name]).await?;
         let found = row.map_or(0, |row| row.get(0));
-        let pending = component.pending(found).map_err(Failure::Final)?;
+        let pending = component.pending_migrations(found).map_err(FailedAttempt::Final)?;
         for migration in pending {
             transaction.batch_execute(migration.postgres).await?;
         }
@@ -194,13 +197,13 @@ impl Shared {
             let known = i64::from(component.latest_version());
             transaction.execute(WRITE_VERSION, &[&component.name, &known]).await?;
         }
-        transaction.commit().await.map_err(Failure::during_commit)
+        transaction.commit().await.map_err(FailedAttempt::during_commit)
     }
 
     /// Waits before a retry, or returns the error if a retry is pointless.
     async fn pause_or_give_up(
         &self,
-        failure: Failure,
+        failure: FailedAttempt,
         pauses: &mut std::slice::Iter<'_, Duration>,
     ) -> Result<(), StoreError> {
         match pauses.next() {
@@ -217,7 +220,7 @@ impl Shared {
 async fn execute_all(
     transaction: &Transaction<'_>,
     statements: &[Statement],
-) -> Result<Vec<Result<u64, tokio_postgres::Error>>, Failure> {
+) -> Result<Vec<Result<u64, tokio_postgres::Error>>, FailedAttempt> {
     let mut prepared = Vec::with_capacity(statements.len());
     for statement in statements {
         prepared.push(transaction.prepare_cached(&statement.sql).await?);

@@ -10,12 +10,12 @@ use crate::{Row, SqlValue, Statement};
 type ConversionError = Box<dyn Error + Sync + Send>;
 
 /// Returns a statement's values as the driver takes them.
-pub(super) fn parameters(statement: &Statement) -> Vec<&(dyn ToSql + Sync)> {
+pub(super) fn driver_parameters(statement: &Statement) -> Vec<&(dyn ToSql + Sync)> {
     statement.values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
 }
 
 /// Converts a row of the driver.
-pub(super) fn own(row: &tokio_postgres::Row) -> Result<Row, tokio_postgres::Error> {
+pub(super) fn convert_row(row: &tokio_postgres::Row) -> Result<Row, tokio_postgres::Error> {
     let values = (0..row.len()).map(|column| row.try_get(column)).collect::<Result<_, _>>()?;
     Ok(Row::new(values))
 }

@@ -26,7 +26,7 @@ pub(super) fn open_writer(path: &Path, location: &str) -> Result<Connection, Sto
     create_private_directory(path).map_err(cannot_open)?;
     create_private_file(path).map_err(cannot_open)?;
     let connection = open(path, location)?;
-    if connection.is_readonly("main").map_err(|error| failure::opening(&error, location))? {
+    if connection.is_readonly("main").map_err(|error| failure::open_error(&error, location))? {
         return Err(StoreError::ReadOnly { location: location.to_owned() });
     }
     use_write_ahead_log(&connection, location)?;
@@ -35,10 +35,12 @@ pub(super) fn open_writer(path: &Path, location: &str) -> Result<Connection, Sto
             "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; \
              PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = ON;",
         )
-        .map_err(|error| failure::opening(&error, location))?;
+        .map_err(|error| failure::open_error(&error, location))?;
     // From here on the writer decides when to wait for other processes, and when to checkpoint:
     // both would block a commit on the calling thread.
-    connection.busy_timeout(Duration::ZERO).map_err(|error| failure::opening(&error, location))?;
+    connection
+        .busy_timeout(Duration::ZERO)
+        .map_err(|error| failure::open_error(&error, location))?;
     Ok(connection)
 }
 
@@ -47,7 +49,7 @@ pub(super) fn open_reader(path: &Path, location: &str) -> Result<Connection, Sto
     let connection = open(path, location)?;
     connection
         .execute_batch("PRAGMA query_only = ON;")
-        .map_err(|error| failure::opening(&error, location))?;
+        .map_err(|error| failure::open_error(&error, location))?;
     Ok(connection)
 }
 
@@ -56,14 +58,14 @@ fn open(path: &Path, location: &str) -> Result<Connection, StoreError> {
     // used by one thread at a time.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)
-        .map_err(|error| failure::opening(&error, location))?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| failure::opening(&error, location))?;
+        .map_err(|error| failure::open_error(&error, location))?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(|error| failure::open_error(&error, location))?;
     connection.set_prepared_statement_cache_capacity(MAX_PREPARED_STATEMENT_COUNT);
     // Otherwise the planner inspects the bound values, to see whether a partial index fits, and
     // recompiles the statement for each of them.
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
-        .map_err(|error| failure::opening(&error, location))?;
+        .map_err(|error| failure::open_error(&error, location))?;
     Ok(connection)
 }
 
@@ -74,7 +76,7 @@ fn use_write_ahead_log(connection: &Connection, location: &str) -> Result<(), St
     loop {
         let mode = connection
             .query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0))
-            .map_err(|error| failure::opening(&error, location));
+            .map_err(|error| failure::open_error(&error, location));
         match mode {
             Ok(mode) if mode.eq_ignore_ascii_case("wal") => return Ok(()),
             Ok(mode) => {

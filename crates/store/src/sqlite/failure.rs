@@ -5,9 +5,9 @@ use rusqlite::{Error, ErrorCode, ffi};
 use crate::StoreError;
 
 /// Maps the error of a statement.
-pub(super) fn running(error: &Error, location: &str) -> StoreError {
+pub(super) fn statement_error(error: &Error, location: &str) -> StoreError {
     let location = location.to_owned();
-    let Some(cause) = cause(error) else { return StoreError::query(error) };
+    let Some(cause) = find_sqlite_error(error) else { return StoreError::query(error) };
     match cause.code {
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::Busy { location },
         ErrorCode::DiskFull => StoreError::Full { location },
@@ -35,8 +35,8 @@ pub(super) fn running(error: &Error, location: &str) -> StoreError {
 
 /// Maps an error while a connection is opened. Unknown errors are blamed on the file and not on the
 /// program.
-pub(super) fn opening(error: &Error, location: &str) -> StoreError {
-    match running(error, location) {
+pub(super) fn open_error(error: &Error, location: &str) -> StoreError {
+    match statement_error(error, location) {
         StoreError::Query { reason } => StoreError::Open { location: location.to_owned(), reason },
         other => other,
     }
@@ -45,15 +45,15 @@ pub(super) fn opening(error: &Error, location: &str) -> StoreError {
 /// Tells whether the statement does not fit this schema, for example because a table does not exist
 /// yet.
 pub(super) fn is_schema_mismatch(error: &Error) -> bool {
-    cause(error).is_some_and(|cause| cause.extended_code == ffi::SQLITE_ERROR)
+    find_sqlite_error(error).is_some_and(|cause| cause.extended_code == ffi::SQLITE_ERROR)
 }
 
 /// Tells whether a statement was interrupted before its end.
 pub(super) fn is_interrupt(error: &Error) -> bool {
-    cause(error).is_some_and(|cause| cause.code == ErrorCode::OperationInterrupted)
+    find_sqlite_error(error).is_some_and(|cause| cause.code == ErrorCode::OperationInterrupted)
 }
 
-fn cause(error: &Error) -> Option<&ffi::Error> {
+fn find_sqlite_error(error: &Error) -> Option<&ffi::Error> {
     match error {
         Error::SqlInputError { error, .. } => Some(error),
         _ => error.sqlite_error(),

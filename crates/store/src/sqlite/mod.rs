@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::oneshot;
 
-use crate::{Batch, Component, Row, RowView, Statement, StoreError};
+use crate::{Batch, Row, RowView, SchemaComponent, Statement, StoreError};
 
 /// Sends an answer to a caller. One that does not wait for it any more needs none.
 fn answer_caller<T>(reply: oneshot::Sender<T>, answer: T) {
@@ -36,7 +36,7 @@ pub(crate) struct SqliteDatabase {
 impl SqliteDatabase {
     pub(crate) async fn open(path: &Path) -> Result<Self, StoreError> {
         let location: Arc<str> = path.display().to_string().into();
-        let (writer, opened) = writer::spawn(path.to_owned(), location.clone());
+        let (writer, opened) = writer::spawn_writer(path.to_owned(), location.clone());
         // No answer means no thread.
         opened.await.unwrap_or_else(|_| {
             Err(StoreError::Open {
@@ -48,9 +48,9 @@ impl SqliteDatabase {
         Ok(Self { location, writer, reader, closed: AtomicBool::new(false) })
     }
 
-    pub(crate) async fn migrate(&self, component: Component) -> Result<(), StoreError> {
+    pub(crate) async fn migrate(&self, component: SchemaComponent) -> Result<(), StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.send(writer::Job::Migrate { component, reply })?;
+        self.send(writer::WriterJob::Migrate { component, reply })?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -60,7 +60,7 @@ impl SqliteDatabase {
         }
         tracing::trace!(statements = batch.statements.len(), "batch on the writer's thread");
         let (reply, answer) = oneshot::channel();
-        self.send(writer::Job::Write(writer::WriteJob { batch, reply }))?;
+        self.send(writer::WriterJob::Write(writer::WriteJob { batch, reply }))?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -75,7 +75,7 @@ impl SqliteDatabase {
         }
         tracing::trace!(sql = &*statement.sql, "query on the reader's thread");
         let (reply, answer) = oneshot::channel();
-        self.reader.send(reader::Job::Query { statement, reply })?;
+        self.reader.send(reader::ReadJob::Query { statement, reply })?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -93,7 +93,7 @@ impl SqliteDatabase {
             return Err(StoreError::Closed);
         }
         let (reply, answer) = oneshot::channel();
-        self.reader.send(reader::Job::Visit(Box::new(move |reader| {
+        self.reader.send(reader::ReadJob::Visit(Box::new(move |reader| {
             let visited = reader.visit(&statement, &mut |row| step(&mut state, row));
             answer_caller(reply, visited.map(|()| state));
         })))?;
@@ -103,7 +103,7 @@ impl SqliteDatabase {
     /// Truncates the write-ahead log, which keeps old pages until they are overwritten.
     pub(crate) async fn truncate_log(&self) -> Result<(), StoreError> {
         let (reply, answer) = oneshot::channel();
-        self.send(writer::Job::Truncate(reply))?;
+        self.send(writer::WriterJob::Truncate(reply))?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
@@ -112,7 +112,7 @@ impl SqliteDatabase {
         // The reader is closed first: the last connection to close truncates the log.
         self.reader.close().await;
         let (reply, ended) = oneshot::channel();
-        if self.writer.send(writer::Job::Close(reply)).is_ok() {
+        if self.writer.send(writer::WriterJob::Close(reply)).is_ok() {
             // A thread that is gone has closed its connection, too.
             let _ = ended.await;
         }
@@ -122,7 +122,7 @@ impl SqliteDatabase {
         &self.location
     }
 
-    fn send(&self, job: writer::Job) -> Result<(), StoreError> {
+    fn send(&self, job: writer::WriterJob) -> Result<(), StoreError> {
         self.writer.send(job)
     }
 }

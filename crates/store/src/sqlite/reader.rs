@@ -9,13 +9,13 @@ use tokio::sync::oneshot;
 use super::{answer_caller, connection, failure, values};
 use crate::{Row, RowView, Statement, StoreError};
 
-pub(super) enum Job {
+pub(super) enum ReadJob {
     Query {
         statement: Statement,
         reply: oneshot::Sender<Result<Vec<Row>, StoreError>>,
     },
     /// Visits many rows.
-    Visit(Box<dyn FnOnce(&mut Reader) + Send>),
+    Visit(Box<dyn FnOnce(&mut SqliteReader) + Send>),
     Close(oneshot::Sender<()>),
 }
 
@@ -24,7 +24,7 @@ pub(super) enum Job {
 pub(super) struct ReaderHandle {
     path: PathBuf,
     location: Arc<str>,
-    thread: OnceLock<mpsc::Sender<Job>>,
+    thread: OnceLock<mpsc::Sender<ReadJob>>,
 }
 
 impl ReaderHandle {
@@ -34,16 +34,16 @@ impl ReaderHandle {
 
     /// Sends a job to the thread. If no thread can be started, the receiver is dropped at once and
     /// every query reports that the database is closed.
-    pub(super) fn send(&self, job: Job) -> Result<(), StoreError> {
+    pub(super) fn send(&self, job: ReadJob) -> Result<(), StoreError> {
         let thread =
-            self.thread.get_or_init(|| spawn(self.path.clone(), Arc::clone(&self.location)));
+            self.thread.get_or_init(|| spawn_reader(self.path.clone(), Arc::clone(&self.location)));
         thread.send(job).map_err(|_| StoreError::Closed)
     }
 
     pub(super) async fn close(&self) {
         if let Some(thread) = self.thread.get() {
             let (reply, ended) = oneshot::channel();
-            if thread.send(Job::Close(reply)).is_ok() {
+            if thread.send(ReadJob::Close(reply)).is_ok() {
                 // A thread that is gone has closed its connection, too.
                 let _ = ended.await;
             }
@@ -51,18 +51,18 @@ impl ReaderHandle {
     }
 }
 
-fn spawn(path: PathBuf, location: Arc<str>) -> mpsc::Sender<Job> {
+fn spawn_reader(path: PathBuf, location: Arc<str>) -> mpsc::Sender<ReadJob> {
     let (sender, receiver) = mpsc::channel();
     // Without a thread the receiver is gone, and every query is refused as closed.
     let _ = std::thread::Builder::new().name("sqlite-reader".into()).spawn(move || {
-        let mut reader = Reader { path, location, connection: None };
+        let mut reader = SqliteReader { path, location, connection: None };
         while let Ok(job) = receiver.recv() {
             match job {
-                Job::Query { statement, reply } => {
+                ReadJob::Query { statement, reply } => {
                     answer_caller(reply, reader.query(&statement));
                 }
-                Job::Visit(visit) => visit(&mut reader),
-                Job::Close(reply) => {
+                ReadJob::Visit(visit) => visit(&mut reader),
+                ReadJob::Close(reply) => {
                     drop(reader);
                     answer_caller(reply, ());
                     return;
@@ -73,16 +73,16 @@ fn spawn(path: PathBuf, location: Arc<str>) -> mpsc::Sender<Job> {
     sender
 }
 
-pub(super) struct Reader {
+pub(super) struct SqliteReader {
     path: PathBuf,
     location: Arc<str>,
     connection: Option<Connection>,
 }
 
-impl Reader {
+impl SqliteReader {
     fn query(&mut self, statement: &Statement) -> Result<Vec<Row>, StoreError> {
         values::query(self.connection()?, statement)
-            .map_err(|error| failure::running(&error, &self.location))
+            .map_err(|error| failure::statement_error(&error, &self.location))
     }
 
     /// Calls `see` for each row, in order.
@@ -92,8 +92,8 @@ impl Reader {
         see: &mut dyn FnMut(&RowView<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let location = Arc::clone(&self.location);
-        let failed = |error: rusqlite::Error| failure::running(&error, &location);
-        values::visit(self.connection()?, statement, see).map_err(failed)?
+        let failed = |error: rusqlite::Error| failure::statement_error(&error, &location);
+        values::visit_rows(self.connection()?, statement, see).map_err(failed)?
     }
 
     fn connection(&mut self) -> Result<&Connection, StoreError> {

@@ -3,7 +3,7 @@
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Error, Statement as Prepared, ffi};
 
-use crate::row::View;
+use crate::row::ViewedRow;
 use crate::{Row, RowView, SqlValue, Statement, StoreError};
 
 impl ToSql for SqlValue {
@@ -21,7 +21,7 @@ impl ToSql for SqlValue {
 /// Runs a statement and returns how many rows it changed.
 pub(super) fn execute(connection: &Connection, statement: &Statement) -> rusqlite::Result<u64> {
     let mut prepared = connection.prepare_cached(&statement.sql)?;
-    bind(&mut prepared, &statement.values)?;
+    bind_values(&mut prepared, &statement.values)?;
     Ok(prepared.raw_execute()? as u64)
 }
 
@@ -32,12 +32,12 @@ pub(super) fn query(connection: &Connection, statement: &Statement) -> rusqlite:
     if !prepared.readonly() {
         return Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_READONLY), None));
     }
-    bind(&mut prepared, &statement.values)?;
+    bind_values(&mut prepared, &statement.values)?;
     let columns = prepared.column_count();
     let mut found = Vec::new();
     let mut rows = prepared.raw_query();
     while let Some(row) = rows.next()? {
-        let values = (0..columns).map(|column| Ok(own(row.get_ref(column)?)));
+        let values = (0..columns).map(|column| Ok(convert_value(row.get_ref(column)?)));
         found.push(Row::new(values.collect::<rusqlite::Result<_>>()?));
     }
     Ok(found)
@@ -45,16 +45,16 @@ pub(super) fn query(connection: &Connection, statement: &Statement) -> rusqlite:
 
 /// Runs a statement and visits its rows. The outer error is the database's, the inner one the
 /// visitor's.
-pub(super) fn visit(
+pub(super) fn visit_rows(
     connection: &Connection,
     statement: &Statement,
     see: &mut dyn FnMut(&RowView<'_>) -> Result<(), StoreError>,
 ) -> rusqlite::Result<Result<(), StoreError>> {
     let mut prepared = connection.prepare_cached(&statement.sql)?;
-    bind(&mut prepared, &statement.values)?;
+    bind_values(&mut prepared, &statement.values)?;
     let mut rows = prepared.raw_query();
     while let Some(row) = rows.next()? {
-        if let Err(error) = see(&RowView(View::Sqlite(row))) {
+        if let Err(error) = see(&RowView(ViewedRow::Sqlite(row))) {
             return Ok(Err(error));
         }
     }
@@ -63,7 +63,7 @@ pub(super) fn visit(
 
 /// Binds the values. SQLite treats `$1` as a name and numbers names by their first appearance, so
 /// the number is taken from the name and not from the position.
-fn bind(prepared: &mut Prepared<'_>, values: &[SqlValue]) -> rusqlite::Result<()> {
+fn bind_values(prepared: &mut Prepared<'_>, values: &[SqlValue]) -> rusqlite::Result<()> {
     let count = prepared.parameter_count();
     if count > values.len() {
         return Err(Error::InvalidParameterCount(values.len(), count));
@@ -81,7 +81,7 @@ fn bind(prepared: &mut Prepared<'_>, values: &[SqlValue]) -> rusqlite::Result<()
     Ok(())
 }
 
-fn own(value: ValueRef<'_>) -> SqlValue {
+fn convert_value(value: ValueRef<'_>) -> SqlValue {
     match value {
         ValueRef::Null => SqlValue::Null,
         ValueRef::Integer(value) => SqlValue::Integer(value),

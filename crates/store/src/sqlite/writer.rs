@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use super::{answer_caller, connection, failure, values};
 use crate::migration::{CREATE_VERSIONS, READ_VERSION, WRITE_VERSION};
-use crate::{Batch, Component, Durability, Row, Statement, StoreError};
+use crate::{Batch, Durability, Row, SchemaComponent, Statement, StoreError};
 
 /// Limits how long the first job of a group waits for the last.
 const MAX_GROUP_COUNT: usize = 128;
@@ -26,16 +26,16 @@ const CHECKPOINT_INTERVAL_COMMITS: u32 = 1000;
 /// far less than a millisecond.
 const MAX_INLINE_STEPS: c_int = 4_000;
 
-type Rows = Result<Vec<u64>, StoreError>;
+type ChangedRows = Result<Vec<u64>, StoreError>;
 
 /// The writer, shared by its thread and by callers that find it idle. A lock and not a channel,
 /// because no thread needs to be woken; it is held for one transaction at a time.
-type SharedWriter = Arc<Mutex<Option<Writer>>>;
+type SharedWriter = Arc<Mutex<Option<SqliteWriter>>>;
 
-pub(super) enum Job {
+pub(super) enum WriterJob {
     Write(WriteJob),
     Migrate {
-        component: Component,
+        component: SchemaComponent,
         reply: oneshot::Sender<Result<(), StoreError>>,
     },
     /// Moves the content of the write-ahead log into the database.
@@ -47,12 +47,12 @@ pub(super) enum Job {
 
 pub(super) struct WriteJob {
     pub(super) batch: Batch,
-    pub(super) reply: oneshot::Sender<Rows>,
+    pub(super) reply: oneshot::Sender<ChangedRows>,
 }
 
 /// The handle on the writer.
 pub(super) struct WriterHandle {
-    jobs: mpsc::Sender<Job>,
+    jobs: mpsc::Sender<WriterJob>,
     writer: SharedWriter,
     /// The number of jobs that were sent and not yet taken: while there are any, no caller
     /// overtakes them.
@@ -61,7 +61,7 @@ pub(super) struct WriterHandle {
 
 impl WriterHandle {
     /// Sends a job to the thread.
-    pub(super) fn send(&self, job: Job) -> Result<(), StoreError> {
+    pub(super) fn send(&self, job: WriterJob) -> Result<(), StoreError> {
         self.queued.fetch_add(1, Ordering::AcqRel);
         self.jobs.send(job).map_err(|_| StoreError::Closed)
     }
@@ -86,7 +86,7 @@ impl WriterHandle {
 
     /// Commits a batch on this thread if that needs no waiting: the writer is idle, no other
     /// process holds the database, and the batch need not reach the disk.
-    pub(super) fn try_write(&self, batch: &Batch) -> Option<Rows> {
+    pub(super) fn try_write(&self, batch: &Batch) -> Option<ChangedRows> {
         if batch.durability == Durability::PowerLoss || self.queued.load(Ordering::Acquire) > 0 {
             return None;
         }
@@ -105,14 +105,14 @@ impl WriterHandle {
         drop(shared);
         if due {
             // Without a thread there is nothing to move either: the database is being closed.
-            let _ = self.send(Job::Checkpoint);
+            let _ = self.send(WriterJob::Checkpoint);
         }
         Some(rows)
     }
 }
 
 /// Starts the thread. The receiver reports when the connection is open, or why it failed.
-pub(super) fn spawn(
+pub(super) fn spawn_writer(
     path: PathBuf,
     location: Arc<str>,
 ) -> (WriterHandle, oneshot::Receiver<Result<(), StoreError>>) {
@@ -125,9 +125,9 @@ pub(super) fn spawn(
     let _ = std::thread::Builder::new().name("sqlite-writer".into()).spawn(move || {
         match connection::open_writer(&path, &location) {
             Ok(connection) => {
-                *writer.lock() = Some(Writer { connection, location, commits: 0 });
+                *writer.lock() = Some(SqliteWriter { connection, location, commits: 0 });
                 answer_caller(reply, Ok(()));
-                run(&writer, &receiver, &queued);
+                process_queue(&writer, &receiver, &queued);
             }
             Err(error) => {
                 answer_caller(reply, Err(error));
@@ -138,7 +138,7 @@ pub(super) fn spawn(
 }
 
 /// Processes the queue until the last handle is dropped.
-fn run(shared: &SharedWriter, jobs: &mpsc::Receiver<Job>, queued: &AtomicUsize) {
+fn process_queue(shared: &SharedWriter, jobs: &mpsc::Receiver<WriterJob>, queued: &AtomicUsize) {
     let mut postponed = None;
     let mut group = Vec::new();
     let taken = |job| {
@@ -156,11 +156,11 @@ fn run(shared: &SharedWriter, jobs: &mpsc::Receiver<Job>, queued: &AtomicUsize) 
         let mut guard = shared.lock();
         let Some(writer) = guard.as_mut() else { return };
         match job {
-            Job::Write(first) => {
+            WriterJob::Write(first) => {
                 group.push(first);
                 while group.len() < MAX_GROUP_COUNT {
                     match jobs.try_recv().map(taken) {
-                        Ok(Job::Write(next)) => group.push(next),
+                        Ok(WriterJob::Write(next)) => group.push(next),
                         Ok(other) => {
                             postponed = Some(other);
                             break;
@@ -173,14 +173,14 @@ fn run(shared: &SharedWriter, jobs: &mpsc::Receiver<Job>, queued: &AtomicUsize) 
                     writer.checkpoint();
                 }
             }
-            Job::Migrate { component, reply } => {
+            WriterJob::Migrate { component, reply } => {
                 answer_caller(reply, writer.with_busy_timeout(|writer| writer.migrate(&component)));
             }
-            Job::Checkpoint => writer.checkpoint(),
-            Job::Truncate(reply) => {
-                answer_caller(reply, writer.with_busy_timeout(Writer::truncate_log));
+            WriterJob::Checkpoint => writer.checkpoint(),
+            WriterJob::Truncate(reply) => {
+                answer_caller(reply, writer.with_busy_timeout(SqliteWriter::truncate_log));
             }
-            Job::Close(reply) => {
+            WriterJob::Close(reply) => {
                 *guard = None;
                 answer_caller(reply, ());
                 return;
@@ -189,14 +189,14 @@ fn run(shared: &SharedWriter, jobs: &mpsc::Receiver<Job>, queued: &AtomicUsize) 
     }
 }
 
-struct Writer {
+struct SqliteWriter {
     connection: Connection,
     location: Arc<str>,
     /// The number of commits since the last checkpoint.
     commits: u32,
 }
 
-impl Writer {
+impl SqliteWriter {
     /// Runs a query that SQLite interrupts after so many steps of its machine.
     fn query_within(&mut self, steps: c_int, statement: &Statement) -> rusqlite::Result<Vec<Row>> {
         self.connection.progress_handler(steps, Some(|| true))?;
@@ -263,7 +263,7 @@ impl Writer {
 
     /// Applies one job of several. An outer error means that SQLite rolled back the transaction,
     /// and with it the other jobs of the group.
-    fn apply_alone(&self, job: &WriteJob) -> Result<Rows, StoreError> {
+    fn apply_alone(&self, job: &WriteJob) -> Result<ChangedRows, StoreError> {
         self.run_cached("SAVEPOINT job")?;
         let answer = self.apply(&job.batch);
         if let Err(error) = &answer {
@@ -276,7 +276,7 @@ impl Writer {
         Ok(answer)
     }
 
-    fn apply(&self, batch: &Batch) -> Rows {
+    fn apply(&self, batch: &Batch) -> ChangedRows {
         let mut changed = Vec::with_capacity(batch.statements.len());
         for (position, statement) in batch.statements.iter().enumerate() {
             let rows = values::execute(&self.connection, statement)
@@ -303,9 +303,9 @@ impl Writer {
         result
     }
 
-    fn migrate(&self, component: &Component) -> Result<(), StoreError> {
+    fn migrate(&self, component: &SchemaComponent) -> Result<(), StoreError> {
         match self.version(component) {
-            Ok(found) if component.pending(found)?.is_empty() => return Ok(()),
+            Ok(found) if component.pending_migrations(found)?.is_empty() => return Ok(()),
             Ok(_) => {}
             Err(error) if failure::is_schema_mismatch(&error) => {}
             Err(error) => return Err(self.failure(&error)),
@@ -314,7 +314,7 @@ impl Writer {
             self.run_text(CREATE_VERSIONS)?;
             // Read again, because another process may have migrated before the lock was acquired.
             let found = self.version(component).map_err(|error| self.failure(&error))?;
-            let pending = component.pending(found)?;
+            let pending = component.pending_migrations(found)?;
             for migration in pending {
                 self.run_text(migration.sqlite)?;
             }
@@ -328,7 +328,7 @@ impl Writer {
     }
 
     /// Returns the version of a component in this database; 0 if it has none.
-    fn version(&self, component: &Component) -> rusqlite::Result<i64> {
+    fn version(&self, component: &SchemaComponent) -> rusqlite::Result<i64> {
         let mut prepared = self.connection.prepare(READ_VERSION)?;
         let mut rows = prepared.query([component.name])?;
         rows.next()?.map_or(Ok(0), |row| row.get(0))
@@ -347,12 +347,12 @@ impl Writer {
     }
 
     fn failure(&self, error: &rusqlite::Error) -> StoreError {
-        failure::running(error, &self.location)
+        failure::statement_error(error, &self.location)
     }
 }
 
 /// Sends each job its own result, or all of them the error that ended their transaction.
-fn answer_all(group: &mut Vec<WriteJob>, answers: Result<Vec<Rows>, StoreError>) {
+fn answer_all(group: &mut Vec<WriteJob>, answers: Result<Vec<ChangedRows>, StoreError>) {
     match answers {
         Ok(answers) => {
             for (job, answer) in group.drain(..).zip(answers) {

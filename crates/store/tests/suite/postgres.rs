@@ -10,7 +10,7 @@ async fn a_broken_connection_is_replaced() {
     on_postgres(|fixture: Fixture| async move {
         let journal = fixture.journal().await;
         let work = session("work");
-        let claim = journal.claim(&work, "/w").await.unwrap();
+        let claim = journal.claim_session(&work, "/w").await.unwrap();
         let DatabaseLocation::Postgres(url) = &*fixture.location else { panic!("not PostgreSQL") };
         let (_, name) = url.rsplit_once('/').unwrap();
         let kill = format!(
@@ -20,7 +20,7 @@ async fn a_broken_connection_is_replaced() {
             administer(&postgres_url(), &kill).await;
             journal.append(&claim, append(turn(&work, n * 3 + 1, "a"))).await.unwrap();
             administer(&postgres_url(), &kill).await;
-            assert_eq!(journal.events(&work, n * 3, 10).await.unwrap().len(), 3);
+            assert_eq!(journal.read_events(&work, n * 3, 10).await.unwrap().len(), 3);
         }
     })
     .await;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use lango_protocol::{
     ApprovalDecision, BudgetKind, BudgetUsage, CallId, CallReport, CallStatus, DelegationStatus,
-    DirectCall, Event, EventBody, EventId, FailureClass, ImageReference, Origin, Outcome,
+    DirectCall, Event, EventBody, EventId, FailureClass, ImageReference, MessageOrigin, Outcome,
     OutcomeStatus, SessionId, Timestamp, TurnId, Usage, WarningCode, WorkDone,
 };
-use lango_store::Append;
+use lango_store::JournalAppend;
 
 pub(crate) fn session(name: &str) -> SessionId {
     name.parse().unwrap()
@@ -27,8 +27,8 @@ pub(crate) fn event(session: &SessionId, turn: TurnId, seq: u64, body: EventBody
     }
 }
 
-pub(crate) fn append(events: Vec<Event>) -> Append<'static> {
-    Append { events: events.into(), ..Append::default() }
+pub(crate) fn append(events: Vec<Event>) -> JournalAppend<'static> {
+    JournalAppend { events: events.into(), ..JournalAppend::default() }
 }
 
 pub(crate) fn user(text: &str) -> EventBody {
@@ -37,7 +37,7 @@ pub(crate) fn user(text: &str) -> EventBody {
         text: text.into(),
         attachment,
         images,
-        origin: Origin::Run,
+        origin: MessageOrigin::Run,
         sender: None,
         call: None,
     }
@@ -97,7 +97,7 @@ pub(crate) fn every_body() -> Vec<EventBody> {
                 bytes: 7,
                 reference: hard.into(),
             }],
-            origin: Origin::Chat,
+            origin: MessageOrigin::Chat,
             sender: None,
             call: Some(DirectCall {
                 agent: operator.clone(),

@@ -22,7 +22,7 @@ async fn the_file_and_its_directory_are_private() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("new/home/lango.db");
     let journal = Journal::open(Database::open(&at(&path)).await.unwrap()).await.unwrap();
-    journal.claim(&session("work"), "/w").await.unwrap();
+    journal.claim_session(&session("work"), "/w").await.unwrap();
     assert_eq!(mode(path.parent().unwrap()), 0o700);
     for file in ["lango.db", "lango.db-wal", "lango.db-shm"] {
         assert_eq!(mode(path.with_file_name(file)), 0o600, "{file}");
@@ -79,7 +79,7 @@ async fn a_locked_database_is_waited_for() {
     let path = directory.path().join("lango.db");
     let journal = Journal::open(Database::open(&at(&path)).await.unwrap()).await.unwrap();
     let work = session("work");
-    let claim = journal.claim(&work, "/w").await.unwrap();
+    let claim = journal.claim_session(&work, "/w").await.unwrap();
     let holder = lock(&path);
     let start = Instant::now();
     let release = tokio::task::spawn_blocking(move || {
@@ -87,12 +87,12 @@ async fn a_locked_database_is_waited_for() {
         drop(holder);
     });
     // Reading continues meanwhile.
-    assert!(journal.session(&work).await.unwrap().is_some());
+    assert!(journal.find_session(&work).await.unwrap().is_some());
     assert!(start.elapsed() < Duration::from_secs(1));
     journal.append(&claim, append(turn(&work, 1, "a"))).await.unwrap();
     assert!(start.elapsed() >= Duration::from_secs(2));
     release.await.unwrap();
-    assert_eq!(journal.events(&work, 0, 10).await.unwrap().len(), 3);
+    assert_eq!(journal.read_events(&work, 0, 10).await.unwrap().len(), 3);
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn a_database_that_stays_locked_is_an_error_and_loses_nothing() {
     let path = directory.path().join("lango.db");
     let journal = Journal::open(Database::open(&at(&path)).await.unwrap()).await.unwrap();
     let work = session("work");
-    let claim = journal.claim(&work, "/w").await.unwrap();
+    let claim = journal.claim_session(&work, "/w").await.unwrap();
     let holder = lock(&path);
     let error = journal.append(&claim, append(turn(&work, 1, "a"))).await.unwrap_err();
     assert!(matches!(error, StoreError::Busy { .. }), "{error}");

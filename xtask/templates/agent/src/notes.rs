@@ -1,9 +1,9 @@
 //! The table of notes. Its statements are the same on SQLite and PostgreSQL.
 
 use lango_protocol::Timestamp;
-use lango_store::{Component, Database, Migration, Statement, StoreError};
+use lango_store::{Database, Migration, SchemaComponent, Statement, StoreError};
 
-const COMPONENT: Component = Component {
+const COMPONENT: SchemaComponent = SchemaComponent {
     name: "sample",
     migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
 };

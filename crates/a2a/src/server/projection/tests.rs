@@ -1,8 +1,8 @@
 //! Tests the fold: whatever a turn does, the updates of its stream add up to the task.
 
 use lango_protocol::{
-    ApprovalDecision, EventId, FailureClass, Origin, Outcome, OutcomeStatus, SessionId, TurnId,
-    WorkDone,
+    ApprovalDecision, EventId, FailureClass, MessageOrigin, Outcome, OutcomeStatus, SessionId,
+    TurnId, WorkDone,
 };
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ impl TurnScript {
             streamed_text: String::new(),
             events: Vec::new(),
         };
-        let (text, origin) = (text.to_owned(), Origin::A2a);
+        let (text, origin) = (text.to_owned(), MessageOrigin::A2a);
         script.add(EventBody::UserMessage {
             text,
             attachment: None,
@@ -242,10 +242,10 @@ proptest! {
             prop_assert_eq!(said.len(), 1, "a message is alone");
             return Ok(());
         }
-        let expected = whole.task();
+        let expected = whole.snapshot_task();
         for cut in 0..=script.events.len() {
             let (mut projection, before) = fold(&script.events[..cut], revealed);
-            let snapshot = projection.is_revealed().then(|| projection.task());
+            let snapshot = projection.is_revealed().then(|| projection.snapshot_task());
             let after: Vec<StreamResponse> =
                 script.events[cut..].iter().flat_map(|event| projection.apply(event)).collect();
             prop_assert_eq!([before, after.clone()].concat(), said.clone(), "the same words");
@@ -266,7 +266,7 @@ proptest! {
         let (live, _) = fold(&script.events, false);
         let (read, _) = fold(&kept, false);
         prop_assert_eq!(live.message(), read.message());
-        prop_assert_eq!(live.task(), read.task());
+        prop_assert_eq!(live.snapshot_task(), read.snapshot_task());
     }
 
     /// States only advance, and the last one is sent.
@@ -306,7 +306,7 @@ fn why_a_turn_failed_stays_here() {
     script.finish(OutcomeStatus::Failed { class: FailureClass::Provider, reason: "secret".into() });
     let (projection, _) = fold(&script.events, false);
     assert_eq!(projection.state(), &TaskState::Failed);
-    assert!(!serde_json::to_string(&projection.task()).unwrap().contains("secret"));
+    assert!(!serde_json::to_string(&projection.snapshot_task()).unwrap().contains("secret"));
 }
 
 #[test]
@@ -317,10 +317,10 @@ fn words_that_became_void_are_replaced_and_in_no_snapshot() {
         script.act(&Action::Say("void words ".repeat(10)));
     }
     let (before, _) = fold(&script.events, false);
-    assert!(before.task().artifacts.is_some());
+    assert!(before.snapshot_task().artifacts.is_some());
     script.act(&Action::Stumble);
     let (after, said) = fold(&script.events, false);
-    assert_eq!(after.task().artifacts, None);
+    assert_eq!(after.snapshot_task().artifacts, None);
     for _ in 0..4 {
         script.act(&Action::Say("better words ".repeat(10)));
     }
@@ -338,7 +338,7 @@ fn an_end_that_was_told_stays_whatever_the_turn_says_later() {
         projection.apply(event);
     }
     assert!(projection.state().is_terminal());
-    assert_eq!(projection.end(ForcedEnd::Canceled, 2000).len(), 1);
+    assert_eq!(projection.force_end(ForcedEnd::Canceled, 2000).len(), 1);
     assert_eq!(projection.state(), &TaskState::Canceled);
-    assert!(projection.end(ForcedEnd::Canceled, 2000).is_empty());
+    assert!(projection.force_end(ForcedEnd::Canceled, 2000).is_empty());
 }

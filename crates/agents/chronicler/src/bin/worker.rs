@@ -25,7 +25,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let resources = MemoryResources { journal, retrieval, observer: None };
         let memory = Memory::open(settings, resources).await?;
         let chronicler = Chronicler::new(memory);
-        while !chronicler.work(&session.parse()?, &CancellationToken::new()).await?.is_empty() {}
+        while !chronicler
+            .work_on_session(&session.parse()?, &CancellationToken::new())
+            .await?
+            .is_empty()
+        {}
         Ok(())
     })
 }

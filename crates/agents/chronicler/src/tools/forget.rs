@@ -1,7 +1,7 @@
 //! Implements `memory_forget`, which removes a memory for good.
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, coverage, plural};
+use lango_text::{code_span, plural, word_coverage};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,10 +52,10 @@ impl Forget {
     /// Returns the memories that a query can mean, the best first.
     async fn find_matching(&self, query: &str) -> Result<Vec<(StoredMemory, f64)>, ToolError> {
         let wanted = significant_words(query);
-        let mut found = self.memory.search(query, 20).await?;
+        let mut found = self.memory.search_memories(query, 20).await?;
         let share = |memory: &StoredMemory| {
             let words = significant_words(&format!("{} {}", memory.content, memory.about));
-            coverage(&wanted, &words).max(coverage(&words, &wanted))
+            word_coverage(&wanted, &words).max(word_coverage(&words, &wanted))
         };
         found.retain(|(memory, _)| share(memory) >= MIN_QUERY_COVERAGE);
         // A memory that says exactly this is meant, even if others are similar.
@@ -101,7 +101,7 @@ impl Tool for Forget {
             }
             _ => return Err(ToolError::Arguments("give either id or query".to_owned())),
         };
-        let done = self.memory.forget(&id).await?;
+        let done = self.memory.forget_memory(&id).await?;
         Ok(ForgetOutput::Forgotten {
             forgotten: done.memory.id,
             kind: done.memory.kind.as_str(),
@@ -136,7 +136,8 @@ impl Tool for Forget {
             }
             ForgetOutput::Several { memories, .. } => {
                 let number = memories.len();
-                let lines: Vec<String> = memories.iter().map(MemoryHit::line_with_id).collect();
+                let lines: Vec<String> =
+                    memories.iter().map(MemoryHit::render_line_with_id).collect();
                 CallReport::new(format!("Nothing was forgotten: {number} memories fit. Which one?"))
                     .markdown(lines.join("\n"))
                     .unsuccessful()

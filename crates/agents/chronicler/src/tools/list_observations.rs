@@ -5,7 +5,7 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::report::{dated_line, listing};
+use super::report::{render_dated_line, report_entries};
 use super::resolve_session;
 use crate::memory::Memory;
 use crate::record::Observation;
@@ -56,8 +56,8 @@ impl From<Observation> for ObservationView {
 
 impl ObservationView {
     /// Returns one entry of a list, for a person.
-    pub(super) fn line(&self) -> String {
-        dated_line(&self.date, &self.content)
+    pub(super) fn render_line(&self) -> String {
+        render_dated_line(&self.date, &self.content)
     }
 }
 
@@ -76,7 +76,7 @@ impl Tool for ListObservations {
     ) -> Result<Vec<ObservationView>, ToolError> {
         let session = resolve_session(arguments.session.as_deref(), &context)?;
         let limit = arguments.limit.clamp(1, 200);
-        let observations = self.memory.observations(Some(&session), limit).await?;
+        let observations = self.memory.list_observations(Some(&session), limit).await?;
         Ok(observations.into_iter().map(ObservationView::from).collect())
     }
 
@@ -85,7 +85,7 @@ impl Tool for ListObservations {
     }
 
     fn report(&self, _: &ListArguments, output: &Vec<ObservationView>) -> Option<CallReport> {
-        let lines: Vec<String> = output.iter().map(ObservationView::line).collect();
-        Some(listing(&lines, "observation", "observations").data(output))
+        let lines: Vec<String> = output.iter().map(ObservationView::render_line).collect();
+        Some(report_entries(&lines, "observation", "observations").data(output))
     }
 }

@@ -5,7 +5,7 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use serde::Serialize;
 
 use super::list_observations::ListArguments;
-use super::report::{dated_line, listing};
+use super::report::{render_dated_line, report_entries};
 use super::resolve_session;
 use crate::memory::Memory;
 use crate::record::Reflection;
@@ -43,8 +43,8 @@ impl From<Reflection> for ReflectionView {
 
 impl ReflectionView {
     /// Returns one entry of a list, for a person.
-    fn line(&self) -> String {
-        dated_line(&self.date, &self.content)
+    fn render_line(&self) -> String {
+        render_dated_line(&self.date, &self.content)
     }
 
     /// Reports one reflection: its day, and its words.
@@ -69,7 +69,7 @@ impl Tool for ListReflections {
     ) -> Result<Vec<ReflectionView>, ToolError> {
         let session = resolve_session(arguments.session.as_deref(), &context)?;
         let limit = arguments.limit.clamp(1, 200);
-        let reflections = self.memory.reflections(Some(&session), limit).await?;
+        let reflections = self.memory.list_reflections(Some(&session), limit).await?;
         Ok(reflections.into_iter().map(ReflectionView::from).collect())
     }
 
@@ -78,7 +78,7 @@ impl Tool for ListReflections {
     }
 
     fn report(&self, _: &ListArguments, output: &Vec<ReflectionView>) -> Option<CallReport> {
-        let lines: Vec<String> = output.iter().map(ReflectionView::line).collect();
-        Some(listing(&lines, "reflection", "reflections").data(output))
+        let lines: Vec<String> = output.iter().map(ReflectionView::render_line).collect();
+        Some(report_entries(&lines, "reflection", "reflections").data(output))
     }
 }

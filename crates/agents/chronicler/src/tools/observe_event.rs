@@ -2,7 +2,7 @@
 
 use lango_protocol::{CallReport, EventBody, Timestamp};
 use lango_store::Batch;
-use lango_text::{code_span, one_line};
+use lango_text::{code_span, to_one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use super::report::{MAX_CONTENT_CHARACTERS, MAX_DATE_CHARACTERS};
 use crate::conversation::parse_time;
 use crate::memory::Memory;
 use crate::record::{Observation, Priority, generate_id};
-use crate::remember::source;
+use crate::remember::source_of_event;
 use crate::{ChroniclerError, gate};
 
 pub(crate) struct ObserveEvent {
@@ -53,11 +53,11 @@ impl Tool for ObserveEvent {
         };
         let stores = self.memory.stores();
         let stated = gate::check_statement(&arguments.content).map_err(ChroniclerError::from)?;
-        let known = stores.evidence(&context.session).await?;
-        known.supports(&stated).map_err(ChroniclerError::from)?;
+        let known = stores.collect_evidence(&context.session).await?;
+        known.check_support(&stated).map_err(ChroniclerError::from)?;
         let events = stores
             .journal
-            .turn_events(&context.session, context.turn)
+            .read_turn_events(&context.session, context.turn)
             .await
             .map_err(ChroniclerError::from)?;
         let user_messages =
@@ -72,12 +72,12 @@ impl Tool for ObserveEvent {
             extractive: false,
             // Written on request: it is part of no run of the observer.
             range: (0, 0),
-            sources: user_messages.map(source).collect(),
+            sources: user_messages.map(source_of_event).collect(),
             condensed_by: None,
         };
         let mut batch = Batch::new();
         stores
-            .observation_insertion(&written)
+            .build_observation_insertion(&written)
             .await?
             .into_iter()
             .for_each(|statement| batch.push(statement));
@@ -95,10 +95,10 @@ impl Tool for ObserveEvent {
         observed: &ObserveEventOutput,
     ) -> Option<CallReport> {
         let id = code_span(&observed.id);
-        let content = one_line(&arguments.content, MAX_CONTENT_CHARACTERS);
+        let content = to_one_line(&arguments.content, MAX_CONTENT_CHARACTERS);
         let summary = match arguments.at.as_deref() {
             Some(at) => {
-                let at = one_line(at, MAX_DATE_CHARACTERS);
+                let at = to_one_line(at, MAX_DATE_CHARACTERS);
                 format!("Written down for {at}, as {id}: {content}")
             }
             None => format!("Written down, as {id}: {content}"),

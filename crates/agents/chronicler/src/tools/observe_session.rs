@@ -61,7 +61,8 @@ impl Tool for ObserveSession {
 
     fn report(&self, _: &SessionArguments, output: &ObserveSessionOutput) -> Option<CallReport> {
         let memories = plural(output.new_memories, "new memory", "new memories");
-        let lines: Vec<String> = output.observations.iter().map(ObservationView::line).collect();
+        let lines: Vec<String> =
+            output.observations.iter().map(ObservationView::render_line).collect();
         let report = if lines.is_empty() {
             CallReport::new(format!("There was nothing new to observe; {memories}."))
         } else {

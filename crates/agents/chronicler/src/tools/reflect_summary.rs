@@ -52,7 +52,7 @@ impl Tool for ReflectSummary {
         }
         // There is nothing new since the last one.
         let latest =
-            self.memory.latest_reflection(&session).await?.filter(|_| about.trim().is_empty());
+            self.memory.read_latest_reflection(&session).await?.filter(|_| about.trim().is_empty());
         latest.map(ReflectionView::from).ok_or_else(|| {
             ToolError::Failed(
                 "nothing was observed in this conversation that could be summed up".to_owned(),

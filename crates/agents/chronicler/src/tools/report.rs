@@ -2,7 +2,7 @@
 //! next to the tools.
 
 use lango_protocol::CallReport;
-use lango_text::{one_line, plural};
+use lango_text::{plural, to_one_line};
 
 /// Limits the text of one memory.
 pub(super) const MAX_CONTENT_CHARACTERS: usize = 600;
@@ -10,13 +10,13 @@ pub(super) const MAX_CONTENT_CHARACTERS: usize = 600;
 pub(super) const MAX_DATE_CHARACTERS: usize = 60;
 
 /// Returns one entry of a list: the day and the text.
-pub(super) fn dated_line(date: &str, content: &str) -> String {
-    let date = one_line(date, MAX_DATE_CHARACTERS);
-    format!("- {date}: {}", one_line(content, MAX_CONTENT_CHARACTERS))
+pub(super) fn render_dated_line(date: &str, content: &str) -> String {
+    let date = to_one_line(date, MAX_DATE_CHARACTERS);
+    format!("- {date}: {}", to_one_line(content, MAX_CONTENT_CHARACTERS))
 }
 
 /// Reports the entries of a conversation, one line each.
-pub(super) fn listing(lines: &[String], one: &str, several: &str) -> CallReport {
+pub(super) fn report_entries(lines: &[String], one: &str, several: &str) -> CallReport {
     if lines.is_empty() {
         return CallReport::new(format!("There are no {several} of this conversation."));
     }

@@ -6,7 +6,7 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::report::dated_line;
+use super::report::render_dated_line;
 use crate::memory::Memory;
 use crate::record::StoredMemory;
 
@@ -57,13 +57,13 @@ impl MemoryHit {
     }
 
     /// Returns one entry of a list, for a person.
-    fn line(&self) -> String {
-        dated_line(&self.date, &self.content)
+    fn render_line(&self) -> String {
+        render_dated_line(&self.date, &self.content)
     }
 
     /// Returns one entry of a list from which a person chooses.
-    pub(super) fn line_with_id(&self) -> String {
-        format!("{} ({})", self.line(), code_span(&self.id))
+    pub(super) fn render_line_with_id(&self) -> String {
+        format!("{} ({})", self.render_line(), code_span(&self.id))
     }
 }
 
@@ -82,7 +82,7 @@ impl Tool for SearchMemories {
         _: ToolContext,
     ) -> Result<Vec<MemoryHit>, ToolError> {
         let limit = usize::try_from(arguments.limit.clamp(1, 50)).unwrap_or(50);
-        let found = self.memory.search(&arguments.query, limit).await?;
+        let found = self.memory.search_memories(&arguments.query, limit).await?;
         Ok(found.into_iter().map(|(memory, score)| MemoryHit::new(memory, score)).collect())
     }
 
@@ -104,7 +104,7 @@ impl Tool for SearchMemories {
             CallReport::new(format!("There is no memory of {query}."))
         } else {
             let number = plural(output.len(), "memory", "memories");
-            let lines: Vec<String> = output.iter().map(MemoryHit::line).collect();
+            let lines: Vec<String> = output.iter().map(MemoryHit::render_line).collect();
             // The last ones may have little to do with the query.
             CallReport::new(format!("{number} that may fit {query}, the best first:"))
                 .markdown(lines.join("\n"))

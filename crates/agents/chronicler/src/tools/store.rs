@@ -1,7 +1,7 @@
 //! Implements `memory_store`, which stores what the user wants remembered.
 
 use lango_protocol::{CallReport, EventBody, Timestamp};
-use lango_text::{code_span, one_line, plural};
+use lango_text::{code_span, plural, to_one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use super::report::MAX_CONTENT_CHARACTERS;
 use crate::ChroniclerError;
 use crate::memory::Memory;
 use crate::record::{MemoryKind, MemoryOrigin};
-use crate::remember::{Candidate, source};
+use crate::remember::{MemoryCandidate, source_of_event};
 
 pub(crate) struct StoreMemory {
     pub(crate) memory: Memory,
@@ -62,12 +62,12 @@ impl Tool for StoreMemory {
     ) -> Result<StoreOutput, ToolError> {
         let journal = &self.memory.stores().journal;
         let events = journal
-            .turn_events(&context.session, context.turn)
+            .read_turn_events(&context.session, context.turn)
             .await
             .map_err(ChroniclerError::from)?;
         let user_message =
             events.iter().find(|event| matches!(event.body, EventBody::UserMessage { .. }));
-        let candidate = Candidate {
+        let candidate = MemoryCandidate {
             kind: arguments.kind,
             content: arguments.content,
             about: arguments.about.unwrap_or_default(),
@@ -75,9 +75,9 @@ impl Tool for StoreMemory {
             at: user_message.map_or_else(Timestamp::now, |event| event.at),
             session: Some(context.session.clone()),
             turn: Some(context.turn),
-            sources: user_message.map(source).into_iter().collect(),
+            sources: user_message.map(source_of_event).into_iter().collect(),
         };
-        let admitted = self.memory.store(candidate, &context.session).await?;
+        let admitted = self.memory.store_if_said(candidate, &context.session).await?;
         Ok(StoreOutput {
             id: admitted.memory.id,
             content: admitted.memory.content,
@@ -91,7 +91,7 @@ impl Tool for StoreMemory {
 
     fn report(&self, _: &StoreArguments, stored: &StoreOutput) -> Option<CallReport> {
         let StoreOutput { content, instead_of, .. } = stored;
-        let content = one_line(content, MAX_CONTENT_CHARACTERS);
+        let content = to_one_line(content, MAX_CONTENT_CHARACTERS);
         let report = CallReport::new(format!("I'll remember: {content}")).data(stored);
         if instead_of.is_empty() {
             return Some(report);

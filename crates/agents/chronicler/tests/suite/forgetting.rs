@@ -55,16 +55,16 @@ pub(crate) async fn what_is_forgotten_is_in_no_table_and_no_file(location: Datab
         home.chronicler().observe_now(&work, &tokio_util::sync::CancellationToken::new()).await;
     assert!(!forced.unwrap().observations.is_empty());
     assert!(home.prompt(&session("x"), "launch code word").await.contains("PELICAN-7741"));
-    let memories = home.memory.memories(false).await.unwrap();
+    let memories = home.memory.list_memories(false).await.unwrap();
     let id = &memories.iter().find(|memory| memory.content.contains("PELICAN")).unwrap().id;
-    let done = home.memory.forget(id).await.unwrap();
+    let done = home.memory.forget_memory(id).await.unwrap();
     assert!(!done.pending && done.places >= 3 && done.derived >= 1, "{done:?}");
     let all = dump_tables(&home).await;
     assert!(!all.contains("pelican") && !all.contains("7741"), "{all}");
     assert!(all.contains("i live in bern") && all.contains("[forgotten]"), "{all}");
     assert_eq!(files_with(&location, &["pelican", "7741"]), Vec::<String>::new());
     assert!(!home.prompt(&session("x"), "launch code word").await.contains("PELICAN"));
-    assert!(home.memory.forget(id).await.is_err());
+    assert!(home.memory.forget_memory(id).await.is_err());
     home.assert_sound().await;
 }
 
@@ -103,9 +103,9 @@ pub(crate) async fn what_others_say_stays(location: DatabaseLocation) {
         home.current_memories().await,
         ["My brother Urs lives in Bern.", "I moved to Basel."]
     );
-    let memories = home.memory.memories(false).await.unwrap();
+    let memories = home.memory.list_memories(false).await.unwrap();
     let basel = memories.iter().find(|memory| memory.content.contains("Basel")).unwrap();
-    let done = home.memory.forget(&basel.id).await.unwrap();
+    let done = home.memory.forget_memory(&basel.id).await.unwrap();
     assert_eq!(done.memories, 2, "with what it had taken the place of");
     let all = dump_tables(&home).await;
     assert!(!all.contains("basel") && !all.contains("i live in bern"), "{all}");
@@ -124,9 +124,9 @@ pub(crate) async fn a_report_loses_what_was_forgotten(location: DatabaseLocation
     let report = format!("{:?}", found.report.unwrap());
     assert!(report.contains("PELICAN-7741") && report.contains("I live in Bern."), "{report}");
     turn.end("That is it.").await;
-    let memories = home.memory.memories(false).await.unwrap();
+    let memories = home.memory.list_memories(false).await.unwrap();
     let id = &memories.iter().find(|memory| memory.content.contains("PELICAN")).unwrap().id;
-    home.memory.forget(id).await.unwrap();
+    home.memory.forget_memory(id).await.unwrap();
     let all = dump_tables(&home).await;
     assert!(!all.contains("pelican") && !all.contains("7741"), "{all}");
     assert!(all.contains("2 memories that may fit `me`"), "{all}");

@@ -46,7 +46,7 @@ pub(crate) async fn nothing_is_observed_twice_or_lost_when_the_process_is_killed
         .await
         .unwrap();
     home.assert_sound().await;
-    let observations = home.memory.observations(Some(&work), 1000).await.unwrap();
+    let observations = home.memory.list_observations(Some(&work), 1000).await.unwrap();
     for number in 0..FACTS {
         let of = |text: &str| text.contains(&format!("number {number} "));
         let times = observations.iter().filter(|o| of(&o.content)).count();
@@ -54,7 +54,7 @@ pub(crate) async fn nothing_is_observed_twice_or_lost_when_the_process_is_killed
     }
     let condensed: Vec<String> = home
         .memory
-        .reflections(Some(&work), 1000)
+        .list_reflections(Some(&work), 1000)
         .await
         .unwrap()
         .into_iter()

@@ -12,11 +12,11 @@ pub(crate) async fn what_the_user_states_is_known_in_the_next_conversation(
     let home = Home::at(&location).await;
     let first = session("first");
     home.play(&first, &["Hi! I live in Bern. Can you list the files?", "thanks a lot"]).await;
-    assert!(home.chronicler().work_due(&first).await.unwrap());
+    assert!(home.chronicler().has_work(&first).await.unwrap());
     let report = home.work(&first).await;
     assert_eq!((report.memories, report.observations.len()), (1, 0));
-    assert!(!home.chronicler().work_due(&first).await.unwrap());
-    let memory = &home.memory.memories(false).await.unwrap()[0];
+    assert!(!home.chronicler().has_work(&first).await.unwrap());
+    let memory = &home.memory.list_memories(false).await.unwrap()[0];
     assert_eq!((memory.content.as_str(), memory.kind), ("I live in Bern.", MemoryKind::Fact));
     assert_eq!((memory.origin, memory.sources[0].seq), (MemoryOrigin::Said, 1));
     let prompt = home.prompt(&session("second"), "where do I live").await;
@@ -41,7 +41,7 @@ pub(crate) async fn a_later_statement_takes_the_place_of_an_earlier_one(
         home.current_memories().await,
         ["I've just moved to Basel", "I prefer spaces for indentation now"]
     );
-    let all = home.memory.memories(true).await.unwrap();
+    let all = home.memory.list_memories(true).await.unwrap();
     let old = all.iter().find(|memory| memory.content == "I live in Bern").unwrap();
     let new = all.iter().find(|memory| memory.content.contains("Basel")).unwrap();
     assert_eq!(old.superseded_by.as_ref(), Some(&new.id));
@@ -110,7 +110,7 @@ pub(crate) async fn a_model_writes_observations_and_is_not_believed_blindly(
     let report = home.work(&work).await;
     assert!(report.observations.len() == 1 && report.observations[0].extractive);
     assert_eq!(model.call_count(), 2);
-    assert!(home.chronicler().spent_today().await.unwrap() > 100);
+    assert!(home.chronicler().count_tokens_today().await.unwrap() > 100);
     home.assert_sound().await;
 }
 
@@ -121,10 +121,10 @@ pub(crate) async fn nothing_due_asks_no_model(location: DatabaseLocation) {
     home.play(&work, &["I live in Bern"]).await;
     for _ in 0..3 {
         home.work(&work).await;
-        home.chronicler().work_all(&CancellationToken::new()).await.unwrap();
+        home.chronicler().work_on_recent_sessions(&CancellationToken::new()).await.unwrap();
     }
     assert_eq!(model.call_count(), 0);
-    assert_eq!(home.chronicler().spent_today().await.unwrap(), 0);
+    assert_eq!(home.chronicler().count_tokens_today().await.unwrap(), 0);
 }
 
 pub(crate) async fn a_day_has_a_limit(location: DatabaseLocation) {
@@ -168,7 +168,7 @@ pub(crate) async fn observations_are_condensed_and_stay(location: DatabaseLocati
         "- 2026-11-20: Atlas uses PostgreSQL 16 for billing; Vreni visits in December."
     );
     assert_eq!((reflection.sources.len(), reflection.generation), (3, 1));
-    let kept = home.memory.observations(Some(&work), 10).await.unwrap();
+    let kept = home.memory.list_observations(Some(&work), 10).await.unwrap();
     assert!(
         kept.len() == 3 && kept.iter().all(|o| o.condensed_by.as_ref() == Some(&reflection.id))
     );

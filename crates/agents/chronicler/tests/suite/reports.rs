@@ -1,7 +1,7 @@
 //! Tests what calls tell a person: a sentence before, a report after.
 
 use lango_chronicler::ChroniclerAgent;
-use lango_protocol::{CallReport, Details};
+use lango_protocol::{CallReport, ReportDetails};
 use lango_store::DatabaseLocation;
 use lango_tool::ToolRegistry;
 
@@ -15,7 +15,7 @@ async fn run_and_report(home: &Home, turn: &mut Turn, tool: &str, arguments: &st
 /// Renders a report as one text: the summary, the details, the notes.
 fn render_report(report: &CallReport) -> String {
     let details = report.details.as_ref().map(|details| match details {
-        Details::Markdown(text) => text.clone(),
+        ReportDetails::Markdown(text) => text.clone(),
         other => panic!("no list is {other:?}"),
     });
     let parts = [report.summary.clone()].into_iter().chain(details);
@@ -118,13 +118,13 @@ pub(crate) async fn observations_and_reflections_are_reported(location: Database
         let part = |name: &str| datum(&now, &format!("/observations/{number}/{name}"));
         format!("- {}: {}", part("date"), part("content"))
     };
-    assert_eq!(now.details, Some(Details::Markdown(format!("{}\n{}", line(0), line(1)))));
+    assert_eq!(now.details, Some(ReportDetails::Markdown(format!("{}\n{}", line(0), line(1)))));
     let again = run_and_report(&home, &mut turn, "observe_session", of_work).await;
     assert_eq!(render_report(&again), "There was nothing new to observe; 0 new memories.");
     let summary = run_and_report(&home, &mut turn, "reflect_summary", of_work).await;
     let (date, content) = (datum(&summary, "/date"), datum(&summary, "/content"));
     assert_eq!(summary.summary, format!("In short ({date}):"));
-    assert_eq!(summary.details, Some(Details::Quoted(content.to_owned())));
+    assert_eq!(summary.details, Some(ReportDetails::Quoted(content.to_owned())));
     let listed = run_and_report(&home, &mut turn, "memory_list_reflections", of_work).await;
     assert_eq!(listed.summary, "1 reflection:");
     turn.end("ok").await;

@@ -9,13 +9,13 @@ use futures_util::stream;
 use lango_chronicler::{
     Chronicler, ChroniclerAgent, Memory, MemoryContext, MemoryResources, MemorySettings,
 };
-use lango_model::{Fault, Model, ModelError, ModelEvent, ModelId, ModelRequest, ModelStream};
+use lango_model::{Model, ModelError, ModelEvent, ModelFault, ModelId, ModelRequest, ModelStream};
 use lango_protocol::{
-    CallId, CallStatus, Event, EventBody, EventId, Origin, Outcome, OutcomeStatus, SessionId,
-    Timestamp, TurnId, WorkDone,
+    CallId, CallStatus, Event, EventBody, EventId, MessageOrigin, Outcome, OutcomeStatus,
+    SessionId, Timestamp, TurnId, WorkDone,
 };
-use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, Purpose, Retrieval};
-use lango_store::{Append, Claim, Database, DatabaseLocation, Journal};
+use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, Retrieval};
+use lango_store::{Database, DatabaseLocation, Journal, JournalAppend, SessionClaim};
 use lango_tool::{ToolContext, ToolError, ToolOutput, ToolRegistry};
 use tokio_util::sync::CancellationToken;
 
@@ -34,7 +34,7 @@ impl Embedder for HashedEmbedder {
         16
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String], _: Purpose) -> EmbedFuture<'a> {
+    fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> EmbedFuture<'a> {
         self.embedded_count.fetch_add(texts.len(), Ordering::SeqCst);
         let vectors = texts.iter().map(|text| {
             let mut vector = vec![0.0_f32; 512];
@@ -82,7 +82,7 @@ impl Model for ScriptedModel {
         let reply = self.replies.lock().unwrap().pop_front();
         let event = reply
             .map(ModelEvent::Text)
-            .ok_or_else(|| ModelError::new(Fault::Unreachable, "no reply is left"));
+            .ok_or_else(|| ModelError::new(ModelFault::Unreachable, "no reply is left"));
         Box::pin(stream::iter([event]))
     }
 }
@@ -145,7 +145,7 @@ impl Home {
 
     /// Does what is due for a session.
     pub(crate) async fn work(&self, session: &SessionId) -> lango_chronicler::ChroniclerReport {
-        self.chronicler().work(session, &CancellationToken::new()).await.unwrap()
+        self.chronicler().work_on_session(session, &CancellationToken::new()).await.unwrap()
     }
 
     /// Writes finished turns, each with a message of the user.
@@ -158,14 +158,14 @@ impl Home {
 
     /// Begins a turn.
     pub(crate) async fn begin(&self, session: &SessionId, message: &str) -> Turn {
-        let claim = self.journal.claim(session, "/w").await.unwrap();
+        let claim = self.journal.claim_session(session, "/w").await.unwrap();
         let mut turn = Turn {
             journal: self.journal.clone(),
             seq: claim.head(),
             claim,
             id: TurnId::generate(),
         };
-        let (attachment, images, origin) = (None, Vec::new(), Origin::Run);
+        let (attachment, images, origin) = (None, Vec::new(), MessageOrigin::Run);
         turn.write(
             "user",
             EventBody::UserMessage {
@@ -183,14 +183,14 @@ impl Home {
 
     /// Returns the current memories, oldest first.
     pub(crate) async fn current_memories(&self) -> Vec<String> {
-        let memories = self.memory.memories(false).await.unwrap();
+        let memories = self.memory.list_memories(false).await.unwrap();
         memories.into_iter().rev().map(|memory| memory.content).collect()
     }
 
     /// Returns the blocks of a prompt, as one text.
     pub(crate) async fn prompt(&self, session: &SessionId, message: &str) -> String {
         let context = MemoryContext::new(self.memory.clone());
-        let blocks = context.blocks_for(session, message).await.unwrap();
+        let blocks = context.preview_blocks(session, message).await.unwrap();
         blocks.into_iter().map(|block| format!("<{}>\n{}\n", block.source, block.text)).collect()
     }
 
@@ -203,7 +203,7 @@ impl Home {
 /// Represents a running turn.
 pub(crate) struct Turn {
     journal: Journal,
-    claim: Claim,
+    claim: SessionClaim,
     id: TurnId,
     seq: u64,
 }
@@ -222,7 +222,7 @@ impl Turn {
             step: None,
             body,
         };
-        let append = Append { events: vec![event].into(), ..Append::default() };
+        let append = JournalAppend { events: vec![event].into(), ..JournalAppend::default() };
         self.journal.append(&self.claim, append).await.unwrap();
     }
 
@@ -292,7 +292,7 @@ impl Turn {
         self.write("chronicler", EventBody::Message { text: answer.into(), answer: true }).await;
         let outcome = Outcome { status: OutcomeStatus::Done, work: WorkDone::default() };
         self.write("lango", EventBody::TurnFinished(outcome)).await;
-        self.journal.release(self.claim).await.unwrap();
+        self.journal.release_claim(self.claim).await.unwrap();
     }
 }
 

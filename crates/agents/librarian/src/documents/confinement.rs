@@ -7,11 +7,11 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 
-use super::read::Unreadable;
+use super::read::UnreadableReason;
 
 /// Opens the files that may be read. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) enum Access {
+pub(crate) enum FileAccess {
     /// Every file that the user may read.
     Anywhere,
     /// The files in one directory. The directory is held open and paths are resolved beneath it, so
@@ -19,7 +19,7 @@ pub(crate) enum Access {
     Within { root: PathBuf, directory: Arc<Dir> },
 }
 
-impl Access {
+impl FileAccess {
     pub(crate) fn within(root: &Path) -> std::io::Result<Self> {
         let root = root.canonicalize()?;
         let directory = Arc::new(Dir::open_ambient_dir(&root, ambient_authority())?);
@@ -27,7 +27,7 @@ impl Access {
     }
 
     /// Resolves links in a path and checks that it may be read. Opening the file checks again.
-    pub(crate) fn resolve(&self, path: &Path) -> Result<PathBuf, Unreadable> {
+    pub(crate) fn resolve(&self, path: &Path) -> Result<PathBuf, UnreadableReason> {
         match self {
             Self::Anywhere => Ok(path.canonicalize()?),
             Self::Within { root, .. } => {
@@ -44,7 +44,7 @@ impl Access {
     }
 
     /// Opens a file for reading. A pipe without a writer does not block.
-    pub(crate) fn open(&self, path: &Path) -> Result<File, Unreadable> {
+    pub(crate) fn open(&self, path: &Path) -> Result<File, UnreadableReason> {
         let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
         match self {
             Self::Anywhere => {
@@ -61,8 +61,8 @@ impl Access {
     }
 }
 
-fn outside_error() -> Unreadable {
-    Unreadable::Outside
+fn outside_error() -> UnreadableReason {
+    UnreadableReason::Outside
 }
 
 /// Tells whether a path that does not exist would be below `root`.
@@ -89,10 +89,10 @@ mod tests {
         std::fs::write(inside.join("own"), "own").unwrap();
         symlink(&outside, inside.join("way")).unwrap();
         symlink(outside.join("secret"), inside.join("file")).unwrap();
-        let access = Access::within(&inside).unwrap();
+        let access = FileAccess::within(&inside).unwrap();
         let secret = outside.join("secret");
         for path in ["way/secret", "file", "../out/secret", "../none", secret.to_str().unwrap()] {
-            assert_eq!(access.resolve(Path::new(path)), Err(Unreadable::Outside), "{path}");
+            assert_eq!(access.resolve(Path::new(path)), Err(UnreadableReason::Outside), "{path}");
         }
         let root = inside.canonicalize().unwrap();
         assert_eq!(access.resolve(Path::new("own")).unwrap(), root.join("own"));
@@ -100,6 +100,6 @@ mod tests {
         // As if the link had been created after the path was resolved.
         assert!(access.open(&root.join("way/secret")).is_err());
         assert!(access.open(&root.join("file")).is_err());
-        assert!(matches!(access.resolve(Path::new("none")), Err(Unreadable::Failed { .. })));
+        assert!(matches!(access.resolve(Path::new("none")), Err(UnreadableReason::Failed { .. })));
     }
 }

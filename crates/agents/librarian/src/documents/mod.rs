@@ -1,8 +1,8 @@
 //! Reads files, directories and web pages, cuts them into passages, and stores them.
 //!
-//! [`Reader`] makes a [`Document`] of a file, [`passages`] cuts it, [`Ingest`] does that for whole
-//! directories and puts the passages into the index, and [`retrieve`] finds them again, there and
-//! through the graph.
+//! [`DocumentReader`] makes a [`Document`] of a file, [`cut_into_passages`] cuts it, [`Ingester`] does
+//! that for whole directories and puts the passages into the index, and [`retrieve_passages`] finds
+//! them again, there and through the graph.
 
 mod confinement;
 mod ingest;
@@ -14,15 +14,16 @@ mod tools;
 mod walk;
 
 pub use ingest::{
-    DEFAULT_COLLECTION, Fetch, Ingest, IngestError, IngestProgress, IngestReport, SkippedSource,
-    Source, SourceError, SourceNote, check_collection,
+    DEFAULT_COLLECTION, IngestError, IngestProgress, IngestReport, IngestSource, Ingester,
+    PageFetcher, SkippedSource, SourceError, SourceNote, check_collection,
 };
-pub use passages::{Passage, passages};
+pub use passages::{Passage, cut_into_passages};
 pub use read::{
-    Block, BlockKind, Content, Document, DocumentKind, READER_ARGUMENT, ReadLimits, Reader, Span,
-    Unit, Unreadable, read_plain_text, run_reader_if_requested,
+    BlockKind, Document, DocumentBlock, DocumentKind, DocumentReader, FileContent, PositionSpan,
+    PositionUnit, READER_ARGUMENT, ReadLimits, UnreadableReason, read_plain_text,
+    run_reader_if_requested,
 };
-pub use retrieve::{DocumentSearch, PassageHit, PassageHits, retrieve};
+pub use retrieve::{DocumentSearch, PassageHit, PassageHits, retrieve_passages};
 pub(crate) use retrieve_tool::RetrievePassages;
-pub use tools::document_tools;
-pub use walk::{WalkStep, walk};
+pub use tools::build_document_tools;
+pub use walk::{WalkStep, walk_files};

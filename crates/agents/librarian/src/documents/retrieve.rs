@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use lango_retrieval::{EntryKey, Mode, Retrieval, Search, SearchHit, SearchHits, Space};
+use lango_retrieval::{
+    EntryKey, EntrySpace, Retrieval, RetrievalMode, SearchHit, SearchHits, SearchQuery,
+};
 use serde::Serialize;
 
 use crate::LibrarianError;
@@ -24,7 +26,7 @@ pub struct DocumentSearch {
     /// Passages that are found directly, at most.
     pub limit: usize,
     /// The search mode.
-    pub mode: Mode,
+    pub mode: RetrievalMode,
     /// Passages of documents that are related through the graph, at most, in addition.
     pub related: usize,
 }
@@ -64,35 +66,36 @@ pub struct PassageHits {
 
 /// Searches documents. With a graph, related documents are searched too: for each, the passage that
 /// fits the query best.
-pub async fn retrieve(
+pub async fn retrieve_passages(
     retrieval: &Retrieval,
     graph: Option<&Graph>,
     search: &DocumentSearch,
 ) -> Result<PassageHits, LibrarianError> {
-    let direct = Search {
+    let direct = SearchQuery {
         collections: search.collections.clone(),
         mode: search.mode,
         min_similarity: MIN_SIMILARITY,
-        ..Search::new(Space::Documents, search.query.as_str(), search.limit)
+        ..SearchQuery::new(EntrySpace::Documents, search.query.as_str(), search.limit)
     };
     let SearchHits { hits, words_only } = retrieval.search(&direct).await?;
     let mut related = Vec::new();
     if let Some(graph) = graph
         && search.related > 0
     {
-        related = related_passages(retrieval, graph, search, &hits).await?;
+        related = find_related_passages(retrieval, graph, search, &hits).await?;
     }
     let note = match words_only {
         Some(error) => Some(format!("found by words alone: {error}")),
         None if hits.is_empty() => Some("no document says anything about this".to_owned()),
         None => None,
     };
-    let mut passages: Vec<PassageHit> = hits.into_iter().map(|hit| passage(hit, None)).collect();
+    let mut passages: Vec<PassageHit> =
+        hits.into_iter().map(|hit| build_passage_hit(hit, None)).collect();
     passages.extend(related);
     Ok(PassageHits { passages, note })
 }
 
-async fn related_passages(
+async fn find_related_passages(
     retrieval: &Retrieval,
     graph: &Graph,
     search: &DocumentSearch,
@@ -105,21 +108,21 @@ async fn related_passages(
         .filter(|entry| seen.insert(entry.clone()))
         .collect();
     let mut passages = Vec::new();
-    for found in graph.neighbours_of_entries(&starts, MAX_GRAPH_DEPTH, search.related).await? {
+    for found in graph.find_texts_related_to(&starts, MAX_GRAPH_DEPTH, search.related).await? {
         let entry = found.entry;
         let wanted =
             search.collections.is_empty() || search.collections.contains(&entry.collection);
-        if entry.space != Space::Documents || !wanted {
+        if entry.space != EntrySpace::Documents || !wanted {
             continue;
         }
-        if let Some(hit) = retrieval.best_passage(&entry, &search.query).await? {
-            passages.push(passage(hit, Some(found.path)));
+        if let Some(hit) = retrieval.find_best_passage(&entry, &search.query).await? {
+            passages.push(build_passage_hit(hit, Some(found.path)));
         }
     }
     Ok(passages)
 }
 
-fn passage(hit: SearchHit, through: Option<String>) -> PassageHit {
+fn build_passage_hit(hit: SearchHit, through: Option<String>) -> PassageHit {
     PassageHit {
         collection: hit.entry.collection,
         source: hit.source,

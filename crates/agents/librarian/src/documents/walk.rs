@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 
-use super::read::Unreadable;
+use super::read::UnreadableReason;
 
 /// Is one step of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum WalkStep {
         /// The path.
         path: PathBuf,
         /// The reason.
-        reason: Unreadable,
+        reason: UnreadableReason,
         /// True if unknown entries may be below it.
         hides_more: bool,
     },
@@ -37,7 +37,7 @@ pub enum WalkStep {
 }
 
 /// Walks through a directory, or to a single file. Directories are read when they are reached.
-pub fn walk(root: &Path) -> impl Iterator<Item = WalkStep> + use<> {
+pub fn walk_files(root: &Path) -> impl Iterator<Item = WalkStep> + use<> {
     let mut builder = WalkBuilder::new(root);
     // Ignore files apply everywhere, in a repository or not.
     builder.require_git(false).follow_links(false).sort_by_file_name(Ord::cmp);
@@ -58,7 +58,7 @@ pub fn walk(root: &Path) -> impl Iterator<Item = WalkStep> + use<> {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    waiting.push(unreadable(&error));
+                    waiting.push(unreadable_step(&error));
                     continue;
                 }
             };
@@ -73,12 +73,12 @@ pub fn walk(root: &Path) -> impl Iterator<Item = WalkStep> + use<> {
                 open_directories.push(OpenDirectory::new(entry.path(), entry.depth()));
                 continue;
             }
-            waiting.insert(0, step(entry));
+            waiting.insert(0, convert_entry(entry));
         }
     })
 }
 
-fn step(entry: ignore::DirEntry) -> WalkStep {
+fn convert_entry(entry: ignore::DirEntry) -> WalkStep {
     let is_link = entry.path_is_symlink();
     let bytes = entry.metadata().map_or(0, |metadata| metadata.len());
     let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
@@ -89,12 +89,12 @@ fn step(entry: ignore::DirEntry) -> WalkStep {
     let what = if is_link { "a link, which is not followed" } else { "a pipe, socket or device" };
     WalkStep::Skipped {
         path,
-        reason: Unreadable::NotAFile { what: what.to_owned() },
+        reason: UnreadableReason::NotAFile { what: what.to_owned() },
         hides_more: false,
     }
 }
 
-fn unreadable(error: &ignore::Error) -> WalkStep {
+fn unreadable_step(error: &ignore::Error) -> WalkStep {
     let mut path = PathBuf::new();
     let mut inner = error;
     // The path is somewhere in the chain of errors.
@@ -109,8 +109,8 @@ fn unreadable(error: &ignore::Error) -> WalkStep {
         };
     }
     let reason = match error.io_error().map(std::io::Error::kind) {
-        Some(std::io::ErrorKind::PermissionDenied) => Unreadable::Permission,
-        _ => Unreadable::Failed { detail: inner.to_string() },
+        Some(std::io::ErrorKind::PermissionDenied) => UnreadableReason::Permission,
+        _ => UnreadableReason::Failed { detail: inner.to_string() },
     };
     WalkStep::Skipped { path, reason, hides_more: true }
 }
@@ -155,7 +155,7 @@ mod tests {
 
     fn names(root: &Path) -> Vec<String> {
         let name = |path: &Path| path.strip_prefix(root).unwrap().display().to_string();
-        walk(root)
+        walk_files(root)
             .map(|step| match step {
                 WalkStep::File { path, .. } => name(&path),
                 WalkStep::Skipped { path, .. } => format!("- {}", name(&path)),
@@ -194,7 +194,7 @@ mod tests {
         let directory = tree(&[".notes.md"]);
         fs::write(directory.path().join(".gitignore"), "*.md\n").unwrap();
         let file = directory.path().join(".notes.md");
-        let found: Vec<WalkStep> = walk(&file).collect();
+        let found: Vec<WalkStep> = walk_files(&file).collect();
         assert_eq!(found, [WalkStep::File { path: file, bytes: 4 }]);
     }
 
@@ -203,12 +203,15 @@ mod tests {
         let directory = tree(&["closed/one.md", "open.md"]);
         let closed = directory.path().join("closed");
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
-        let found: Vec<WalkStep> = walk(directory.path()).collect();
+        let found: Vec<WalkStep> = walk_files(directory.path()).collect();
         let readable_by_all = fs::read_dir(&closed).is_ok();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
         // The superuser reads everything.
-        let skipped =
-            WalkStep::Skipped { path: closed, reason: Unreadable::Permission, hides_more: true };
+        let skipped = WalkStep::Skipped {
+            path: closed,
+            reason: UnreadableReason::Permission,
+            hides_more: true,
+        };
         assert!(readable_by_all || found.contains(&skipped), "{found:?}");
         assert_eq!(found.len(), 2);
     }

@@ -4,32 +4,32 @@ use super::Triple;
 
 /// Writes a DOT document: the beginning, any number of triples, the end.
 #[derive(Debug, Default)]
-pub struct Dot;
+pub struct DotWriter;
 
-impl Dot {
+impl DotWriter {
     /// Returns the beginning.
-    pub fn begin(&self) -> String {
+    pub fn render_beginning(&self) -> String {
         "digraph lango {\n  node [shape=box];\n".to_owned()
     }
 
     /// Returns one relation.
-    pub fn triple(&self, triple: &Triple) -> String {
+    pub fn render_triple(&self, triple: &Triple) -> String {
         format!(
             "  {} -> {} [label={}];\n",
-            quote(&triple.subject),
-            quote(&triple.object),
-            quote(&triple.predicate)
+            quote_dot_string(&triple.subject),
+            quote_dot_string(&triple.object),
+            quote_dot_string(&triple.predicate)
         )
     }
 
     /// Returns the end.
-    pub fn end(&self) -> String {
+    pub fn render_end(&self) -> String {
         "}\n".to_owned()
     }
 }
 
 /// Returns a DOT string. A backslash begins an escape in labels, so each is doubled.
-fn quote(text: &str) -> String {
+fn quote_dot_string(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for character in text.chars() {
@@ -44,10 +44,10 @@ fn quote(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quote;
+    use super::quote_dot_string;
 
     #[test]
     fn a_name_cannot_end_its_string() {
-        assert_eq!(quote(r#"a"b\"c\"#), r#""a\"b\\\"c\\""#);
+        assert_eq!(quote_dot_string(r#"a"b\"c\"#), r#""a\"b\\\"c\\""#);
     }
 }

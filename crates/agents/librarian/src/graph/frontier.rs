@@ -1,13 +1,13 @@
 //! Reads one step of a traversal: all relations of many nodes, in one statement.
 
-use lango_store::{Database, Dialect, Statement};
+use lango_store::{Database, SqlDialect, Statement};
 
 use super::Direction;
 use crate::LibrarianError;
 
 /// Represents a relation by its database ids.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Edge {
+pub(super) struct GraphEdge {
     pub(super) id: i64,
     pub(super) subject: i64,
     pub(super) predicate: i64,
@@ -25,14 +25,14 @@ pub(super) struct FrontierQuery<'a> {
     pub(super) limit: usize,
 }
 
-pub(super) async fn edges(
+pub(super) async fn read_edges(
     database: &Database,
     step: &FrontierQuery<'_>,
-) -> Result<Vec<Edge>, LibrarianError> {
+) -> Result<Vec<GraphEdge>, LibrarianError> {
     let dialect = database.dialect();
     let arm = |from: &str| match dialect {
-        Dialect::Sqlite => sqlite(from, step.predicates.is_some()),
-        Dialect::Postgres => postgres(from, step.predicates.is_some()),
+        SqlDialect::Sqlite => build_sqlite_query(from, step.predicates.is_some()),
+        SqlDialect::Postgres => build_postgres_query(from, step.predicates.is_some()),
     };
     let sql = match step.direction {
         Direction::Out => format!("{} LIMIT $3", arm("subject")),
@@ -45,15 +45,15 @@ pub(super) async fn edges(
         ),
     };
     let mut statement = Statement::new(sql)
-        .bind(list(dialect, step.nodes))
+        .bind(render_id_list(dialect, step.nodes))
         .bind(step.at)
         .bind(i64::try_from(step.limit).unwrap_or(i64::MAX));
     if let Some(predicates) = step.predicates {
-        statement = statement.bind(list(dialect, predicates));
+        statement = statement.bind(render_id_list(dialect, predicates));
     }
     let rows = database.query(statement).await?;
     let edge = |row: &lango_store::Row| {
-        Ok(Edge {
+        Ok(GraphEdge {
             id: row.integer(0)?,
             subject: row.integer(1)?,
             predicate: row.integer(2)?,
@@ -66,7 +66,7 @@ pub(super) async fn edges(
 /// Returns the query for SQLite. The outer loop goes over the nodes and the inner one over an
 /// index, both in order, and stops at the limit, so a node with very many relations costs no more
 /// than the rows that are returned.
-fn sqlite(from: &str, filtered: bool) -> String {
+fn build_sqlite_query(from: &str, filtered: bool) -> String {
     let filter = if filtered { "AND e.predicate IN (SELECT value FROM json_each($4))" } else { "" };
     format!(
         "SELECT e.id AS id, e.subject AS subject, e.predicate AS predicate, e.object AS object \
@@ -77,7 +77,7 @@ fn sqlite(from: &str, filtered: bool) -> String {
 }
 
 /// Returns the query for PostgreSQL, where each node's share needs its own limit.
-fn postgres(from: &str, filtered: bool) -> String {
+fn build_postgres_query(from: &str, filtered: bool) -> String {
     let filter =
         if filtered { "AND predicate = ANY (CAST(CAST($4 AS TEXT) AS BIGINT[]))" } else { "" };
     format!(
@@ -90,10 +90,10 @@ fn postgres(from: &str, filtered: bool) -> String {
 }
 
 /// Formats ids as a list that the database can parse.
-pub(super) fn list(dialect: Dialect, numbers: &[i64]) -> String {
+pub(super) fn render_id_list(dialect: SqlDialect, numbers: &[i64]) -> String {
     let (open, close) = match dialect {
-        Dialect::Sqlite => ('[', ']'),
-        Dialect::Postgres => ('{', '}'),
+        SqlDialect::Sqlite => ('[', ']'),
+        SqlDialect::Postgres => ('{', '}'),
     };
     let mut text = String::with_capacity(numbers.len() * 7 + 2);
     text.push(open);
@@ -108,9 +108,9 @@ pub(super) fn list(dialect: Dialect, numbers: &[i64]) -> String {
 }
 
 /// Returns the condition that a column is one of the ids bound to `$1`.
-pub(super) fn among(dialect: Dialect) -> &'static str {
+pub(super) fn in_list_condition(dialect: SqlDialect) -> &'static str {
     match dialect {
-        Dialect::Sqlite => "IN (SELECT value FROM json_each($1))",
-        Dialect::Postgres => "= ANY (CAST(CAST($1 AS TEXT) AS BIGINT[]))",
+        SqlDialect::Sqlite => "IN (SELECT value FROM json_each($1))",
+        SqlDialect::Postgres => "= ANY (CAST(CAST($1 AS TEXT) AS BIGINT[]))",
     }
 }

@@ -9,13 +9,13 @@ use super::Triple;
 
 /// Writes a JSON-LD document: the beginning, any number of triples, the end.
 #[derive(Debug, Default)]
-pub struct JsonLd {
+pub struct JsonLdWriter {
     triples: u64,
 }
 
-impl JsonLd {
+impl JsonLdWriter {
     /// Returns the beginning.
-    pub fn begin(&self) -> String {
+    pub fn render_beginning(&self) -> String {
         let context = json!({
             "name": "http://schema.org/name",
             "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -37,9 +37,9 @@ impl JsonLd {
     }
 
     /// Returns one relation.
-    pub fn triple(&mut self, triple: &Triple) -> String {
-        let (subject, object) = (node(&triple.subject), node(&triple.object));
-        let predicate = identifier("predicate", &triple.predicate);
+    pub fn render_triple(&mut self, triple: &Triple) -> String {
+        let (subject, object) = (render_node(&triple.subject), render_node(&triple.object));
+        let predicate = render_iri("predicate", &triple.predicate);
         let mut statement = json!({
             "@type": "rdf:Statement",
             "subject": subject,
@@ -62,17 +62,17 @@ impl JsonLd {
     }
 
     /// Returns the end.
-    pub fn end(&self) -> String {
+    pub fn render_end(&self) -> String {
         "\n]}\n".to_owned()
     }
 }
 
-fn node(name: &str) -> String {
-    identifier("node", &name.to_lowercase())
+fn render_node(name: &str) -> String {
+    render_iri("node", &name.to_lowercase())
 }
 
 /// Returns an IRI for a name: reserved and non-ASCII bytes are written as `%XX`.
-fn identifier(kind: &str, name: &str) -> String {
+fn render_iri(kind: &str, name: &str) -> String {
     let mut text = format!("urn:lango:{kind}:");
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {

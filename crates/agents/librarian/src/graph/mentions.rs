@@ -4,17 +4,17 @@
 use std::collections::HashSet;
 
 use lango_protocol::Timestamp;
-use lango_retrieval::{EntryKey, Space};
+use lango_retrieval::{EntryKey, EntrySpace};
 use lango_store::Statement;
 use tokio_util::sync::CancellationToken;
 
-use super::frontier::{among, list};
-use super::walk::{Walk, WalkOptions};
-use super::{Direction, Graph, Limits, Name, ReachedEdge, ReachedNode};
+use super::frontier::{in_list_condition, render_id_list};
+use super::walk::{GraphWalk, WalkOptions};
+use super::{Direction, Graph, GraphName, ReachedEdge, ReachedNode, TraversalLimits};
 use crate::LibrarianError;
 
 /// Limits the traversal of a search for related texts.
-const RELATED_LIMITS: Limits = Limits { nodes: 2_000, edges: 5_000 };
+const RELATED_LIMITS: TraversalLimits = TraversalLimits { nodes: 2_000, edges: 5_000 };
 /// Limits the texts that a search starts from.
 const MAX_START_COUNT: usize = 50;
 /// Limits the mentions that are read.
@@ -33,14 +33,14 @@ pub struct RelatedEntry {
 
 impl Graph {
     /// Records that a text mentions an existing node.
-    pub async fn link(&self, node: &Name, entry: &EntryKey) -> Result<(), LibrarianError> {
-        self.node(node).await?;
+    pub async fn link(&self, node: &GraphName, entry: &EntryKey) -> Result<(), LibrarianError> {
+        self.find_node_id(node).await?;
         self.database.write(insert_mention(node, entry).into()).await?;
         Ok(())
     }
 
     /// Removes the mentions of a text that was removed.
-    pub async fn unlink(&self, entry: &EntryKey) -> Result<(), LibrarianError> {
+    pub async fn remove_mentions(&self, entry: &EntryKey) -> Result<(), LibrarianError> {
         let statement = Statement::new(
             "DELETE FROM graph_mentions WHERE space = $1 AND collection = $2 AND entry = $3",
         );
@@ -49,18 +49,18 @@ impl Graph {
     }
 
     /// Returns texts that mention a node or its neighbours, the nearest first.
-    pub async fn related_documents(
+    pub async fn find_related_texts(
         &self,
-        node: &Name,
+        node: &GraphName,
         depth: u32,
         limit: usize,
     ) -> Result<Vec<RelatedEntry>, LibrarianError> {
-        let node = self.node(node).await?;
+        let node = self.find_node_id(node).await?;
         self.find_related(&[node], &HashSet::new(), depth, limit).await
     }
 
     /// Returns texts that are related to these through common nodes, the nearest first.
-    pub async fn neighbours_of_entries(
+    pub async fn find_texts_related_to(
         &self,
         entries: &[EntryKey],
         depth: u32,
@@ -102,8 +102,9 @@ impl Graph {
             limits: RELATED_LIMITS,
             mark_open: false,
         };
-        let walk = Walk::run(&self.database, starts, &options, &CancellationToken::new()).await?;
-        let mut mentions = self.mentions(&walk).await?;
+        let walk =
+            GraphWalk::run(&self.database, starts, &options, &CancellationToken::new()).await?;
+        let mut mentions = self.list_mentions(&walk).await?;
         mentions.sort_by(|(one, a), (other, b)| {
             let depth = |index: &usize| walk.nodes[*index].depth;
             (depth(one), one, a).cmp(&(depth(other), other, b))
@@ -117,28 +118,36 @@ impl Graph {
             }
             if seen.insert(entry.clone()) {
                 let distance = nodes[index].depth;
-                related.push(RelatedEntry { entry, distance, path: path(&nodes, &edges, index) });
+                related.push(RelatedEntry {
+                    entry,
+                    distance,
+                    path: render_path(&nodes, &edges, index),
+                });
             }
         }
         Ok(related)
     }
 
     /// Returns the mentions of a walk's nodes: the index of the node, and the text.
-    async fn mentions(&self, walk: &Walk) -> Result<Vec<(usize, EntryKey)>, LibrarianError> {
+    async fn list_mentions(
+        &self,
+        walk: &GraphWalk,
+    ) -> Result<Vec<(usize, EntryKey)>, LibrarianError> {
         let nodes: Vec<i64> = walk.nodes.iter().map(|node| node.id).collect();
         let dialect = self.database.dialect();
         let sql = format!(
             "SELECT node, space, collection, entry FROM graph_mentions WHERE node {} LIMIT $2",
-            among(dialect)
+            in_list_condition(dialect)
         );
-        let statement = Statement::new(sql).bind(list(dialect, &nodes)).bind(MAX_MENTION_COUNT);
+        let statement =
+            Statement::new(sql).bind(render_id_list(dialect, &nodes)).bind(MAX_MENTION_COUNT);
         let rows = self.database.query(statement).await?;
         let mut mentions = Vec::with_capacity(rows.len());
         for row in rows {
             let space = row.text(1)?;
             // A space that only a newer version knows is left out.
-            let space = Space::ALL.into_iter().find(|known| known.as_str() == space);
-            if let (Some(space), Some(index)) = (space, walk.index(row.integer(0)?)) {
+            let space = EntrySpace::ALL.into_iter().find(|known| known.as_str() == space);
+            if let (Some(space), Some(index)) = (space, walk.node_index(row.integer(0)?)) {
                 mentions.push((index, EntryKey::new(space, row.text(2)?, row.text(3)?)));
             }
         }
@@ -147,7 +156,7 @@ impl Graph {
 }
 
 /// Returns the statement that records a mention of a node that exists by then.
-pub(super) fn insert_mention(node: &Name, entry: &EntryKey) -> Statement {
+pub(super) fn insert_mention(node: &GraphName, entry: &EntryKey) -> Statement {
     let statement = Statement::new(
         "INSERT INTO graph_mentions (space, collection, entry, node) \
          SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), id \
@@ -161,7 +170,7 @@ fn bind_entry(statement: Statement, entry: &EntryKey) -> Statement {
 }
 
 /// Returns the relations from a start to a node, such as `Ada -wrote-> Notes <-cites- Essay`.
-fn path(nodes: &[ReachedNode], edges: &[ReachedEdge], end: usize) -> String {
+fn render_path(nodes: &[ReachedNode], edges: &[ReachedEdge], end: usize) -> String {
     let mut parts = Vec::new();
     let mut node = end;
     while let Some(edge) = nodes[node].via.and_then(|via| edges.get(via)) {

@@ -20,13 +20,15 @@ mod write;
 
 use lango_store::{Database, StoreError};
 
-pub use dot::Dot;
-pub use json_ld::JsonLd;
+pub use dot::DotWriter;
+pub use json_ld::JsonLdWriter;
 pub use mentions::RelatedEntry;
-pub use name::Name;
+pub use name::GraphName;
 pub use query::{RelationPage, RelationQuery};
-pub use traversal::{Direction, Limits, ReachedEdge, ReachedNode, Traversal, TraversalRequest};
-pub use tree::tree;
+pub use traversal::{
+    Direction, ReachedEdge, ReachedNode, Traversal, TraversalLimits, TraversalRequest,
+};
+pub use tree::render_tree;
 pub use triple::{AddOutcome, EndOutcome, NewTriple, Triple};
 
 /// Holds the relations of one database.

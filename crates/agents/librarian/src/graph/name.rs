@@ -8,12 +8,12 @@ const MAX_NAME_CHARACTERS: usize = 500;
 
 /// Represents a checked name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name {
+pub struct GraphName {
     shown: String,
     folded: String,
 }
 
-impl Name {
+impl GraphName {
     /// Checks a name. `what` names it in errors.
     pub fn new(what: &'static str, text: &str) -> Result<Self, LibrarianError> {
         let wrong = |why: String| LibrarianError::Text { what, why };
@@ -52,9 +52,9 @@ mod tests {
 
     #[test]
     fn case_and_spaces_make_no_difference_and_the_spelling_is_kept() {
-        let name = Name::new("subject", "  Ada\n  LOVELACE\t").unwrap();
+        let name = GraphName::new("subject", "  Ada\n  LOVELACE\t").unwrap();
         assert_eq!((name.shown(), name.folded()), ("Ada LOVELACE", "ada lovelace"));
-        assert_eq!(Name::new("subject", "ÄPFEL").unwrap().folded(), "äpfel");
+        assert_eq!(GraphName::new("subject", "ÄPFEL").unwrap().folded(), "äpfel");
     }
 
     #[test]
@@ -66,9 +66,9 @@ mod tests {
             (&*"x".repeat(501), "longer"),
             (&*"x ".repeat(100_000), "longer"),
         ] {
-            let error = Name::new("subject", bad).unwrap_err().to_string();
+            let error = GraphName::new("subject", bad).unwrap_err().to_string();
             assert!(error.starts_with("subject ") && error.contains(why), "{error}");
         }
-        assert!(Name::new("subject", &"ä".repeat(500)).is_ok());
+        assert!(GraphName::new("subject", &"ä".repeat(500)).is_ok());
     }
 }

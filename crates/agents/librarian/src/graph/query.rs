@@ -5,18 +5,18 @@ use lango_store::Statement;
 use serde::Serialize;
 
 use super::triple::{COLUMNS, TABLES};
-use super::{Graph, Name, Triple};
+use super::{Graph, GraphName, Triple};
 use crate::LibrarianError;
 
 /// Describes the relations to find.
 #[derive(Debug, Clone, Default)]
 pub struct RelationQuery {
     /// The subject.
-    pub subject: Option<Name>,
+    pub subject: Option<GraphName>,
     /// The predicate.
-    pub predicate: Option<Name>,
+    pub predicate: Option<GraphName>,
     /// The object.
-    pub object: Option<Name>,
+    pub object: Option<GraphName>,
     /// The time at which they hold; now by default.
     pub at: Option<Timestamp>,
     /// True to include relations that have ended or have not begun.
@@ -38,15 +38,21 @@ pub struct RelationPage {
 
 impl Graph {
     /// Finds relations. At least one name must be given.
-    pub async fn query(&self, question: &RelationQuery) -> Result<RelationPage, LibrarianError> {
+    pub async fn find_relations(
+        &self,
+        question: &RelationQuery,
+    ) -> Result<RelationPage, LibrarianError> {
         if question.subject.is_none() && question.predicate.is_none() && question.object.is_none() {
             return Err(LibrarianError::NothingAsked);
         }
-        self.page(question).await
+        self.page_relations(question).await
     }
 
     /// Does the same, but without any name it returns all relations.
-    pub async fn page(&self, question: &RelationQuery) -> Result<RelationPage, LibrarianError> {
+    pub async fn page_relations(
+        &self,
+        question: &RelationQuery,
+    ) -> Result<RelationPage, LibrarianError> {
         let at = question.at.unwrap_or_else(Timestamp::now).as_microseconds();
         let mut sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE e.id > $1");
         let mut values = Vec::new();
@@ -83,7 +89,7 @@ impl Graph {
     }
 
     /// Counts the nodes and the current relations.
-    pub async fn size(&self) -> Result<(u64, u64), LibrarianError> {
+    pub async fn count_nodes_and_relations(&self) -> Result<(u64, u64), LibrarianError> {
         let count = Statement::new(
             "SELECT (SELECT COUNT(*) FROM graph_nodes), \
              (SELECT COUNT(*) FROM graph_edges WHERE valid_to IS NULL)",

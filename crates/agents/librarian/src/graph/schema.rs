@@ -1,8 +1,8 @@
 //! Defines the graph's tables.
 
-use lango_store::{Component, Migration};
+use lango_store::{Migration, SchemaComponent};
 
-pub(super) const COMPONENT: Component = Component {
+pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "graph",
     migrations: &[Migration { version: 1, sqlite: SQLITE, postgres: POSTGRES }],
 };

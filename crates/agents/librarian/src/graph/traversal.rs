@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::frontier::{among, list};
-use super::walk::{Walk, WalkOptions};
-use super::{Graph, Name};
+use super::frontier::{in_list_condition, render_id_list};
+use super::walk::{GraphWalk, WalkOptions};
+use super::{Graph, GraphName};
 use crate::LibrarianError;
 
 /// Limits the depth of a traversal.
@@ -34,7 +34,7 @@ pub enum Direction {
 
 /// Limits the size of a traversal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct TraversalLimits {
     /// Nodes, the start included.
     pub nodes: usize,
     /// Relations.
@@ -45,17 +45,17 @@ pub struct Limits {
 #[derive(Debug, Clone)]
 pub struct TraversalRequest {
     /// The start.
-    pub start: Name,
+    pub start: GraphName,
     /// The largest distance in relations; [`Traversal::cut`] says if that was too much.
     pub depth: u32,
     /// The predicates to follow; all if empty.
-    pub predicates: Vec<Name>,
+    pub predicates: Vec<GraphName>,
     /// The direction.
     pub direction: Direction,
     /// The time at which the relations hold; now by default.
     pub at: Option<Timestamp>,
     /// Limits the size of a traversal.
-    pub limits: Limits,
+    pub limits: TraversalLimits,
     /// True to mark the nodes of the last level that have further relations.
     pub mark_open: bool,
 }
@@ -102,13 +102,13 @@ impl Graph {
         request: &TraversalRequest,
         cancel: &CancellationToken,
     ) -> Result<Traversal, LibrarianError> {
-        let start = self.node(&request.start).await?;
+        let start = self.find_node_id(&request.start).await?;
         let mut cut = Vec::new();
         if request.depth > MAX_DEPTH {
             let depth = request.depth;
             cut.push(format!("depth {depth} was cut to {MAX_DEPTH}, the deepest there is"));
         }
-        let predicates = self.predicates(&request.predicates, &mut cut).await?;
+        let predicates = self.find_predicate_ids(&request.predicates, &mut cut).await?;
         let options = WalkOptions {
             depth: request.depth.min(MAX_DEPTH),
             predicates: predicates.as_deref(),
@@ -117,8 +117,8 @@ impl Graph {
             limits: request.limits,
             mark_open: request.mark_open,
         };
-        let walk = Walk::run(&self.database, &[start], &options, cancel).await?;
-        let Limits { nodes, edges } = request.limits;
+        let walk = GraphWalk::run(&self.database, &[start], &options, cancel).await?;
+        let TraversalLimits { nodes, edges } = request.limits;
         if walk.too_many_nodes {
             cut.push(format!("there are more than {nodes} nodes; the farthest are left out"));
         }
@@ -130,7 +130,7 @@ impl Graph {
     }
 
     /// Returns the id of a node. The error suggests similar names.
-    pub(super) async fn node(&self, name: &Name) -> Result<i64, LibrarianError> {
+    pub(super) async fn find_node_id(&self, name: &GraphName) -> Result<i64, LibrarianError> {
         let find = Statement::new("SELECT id FROM graph_nodes WHERE folded = $1");
         let rows = self.database.query(find.bind(name.folded())).await?;
         if let Some(row) = rows.first() {
@@ -155,9 +155,9 @@ impl Graph {
     }
 
     /// Returns the ids of predicates; none if all are meant.
-    async fn predicates(
+    async fn find_predicate_ids(
         &self,
-        names: &[Name],
+        names: &[GraphName],
         cut: &mut Vec<String>,
     ) -> Result<Option<Vec<i64>>, LibrarianError> {
         if names.is_empty() {
@@ -178,14 +178,14 @@ impl Graph {
     /// Replaces the ids of a walk by names.
     pub(super) async fn resolve_names(
         &self,
-        walk: &Walk,
+        walk: &GraphWalk,
     ) -> Result<(Vec<ReachedNode>, Vec<ReachedEdge>), LibrarianError> {
         let nodes: Vec<i64> = walk.nodes.iter().map(|node| node.id).collect();
         let mut predicates: Vec<i64> = walk.edges.iter().map(|edge| edge.predicate).collect();
         predicates.sort_unstable();
         predicates.dedup();
-        let nodes = self.names("graph_nodes", &nodes).await?;
-        let predicates = self.names("graph_predicates", &predicates).await?;
+        let nodes = self.read_names("graph_nodes", &nodes).await?;
+        let predicates = self.read_names("graph_predicates", &predicates).await?;
         let name = |names: &HashMap<i64, Arc<str>>, id: i64| {
             names.get(&id).cloned().unwrap_or_else(|| Arc::from("?"))
         };
@@ -197,15 +197,15 @@ impl Graph {
         });
         let edges = walk.edges.iter().filter_map(|edge| {
             Some(ReachedEdge {
-                subject: walk.index(edge.subject)?,
+                subject: walk.node_index(edge.subject)?,
                 predicate: name(&predicates, edge.predicate),
-                object: walk.index(edge.object)?,
+                object: walk.node_index(edge.object)?,
             })
         });
         Ok((reached.collect(), edges.collect()))
     }
 
-    async fn names(
+    async fn read_names(
         &self,
         table: &'static str,
         ids: &[i64],
@@ -215,8 +215,10 @@ impl Graph {
             return Ok(names);
         }
         let dialect = self.database.dialect();
-        let sql = format!("SELECT id, name FROM {table} WHERE id {}", among(dialect));
-        for row in self.database.query(Statement::new(sql).bind(list(dialect, ids))).await? {
+        let sql = format!("SELECT id, name FROM {table} WHERE id {}", in_list_condition(dialect));
+        for row in
+            self.database.query(Statement::new(sql).bind(render_id_list(dialect, ids))).await?
+        {
             names.insert(row.integer(0)?, Arc::from(row.text(1)?));
         }
         Ok(names)

@@ -1,15 +1,15 @@
 //! Draws a traversal as a tree for a terminal.
 
-use lango_text::visible;
+use lango_text::make_visible;
 
 use super::Traversal;
 
 /// Draws a traversal: each relation once, under the end that is nearer to the start. `→` leads from
 /// subject to object, `←` the other way; `…` marks a node with further relations; `↑` marks a node
 /// that is drawn at another position.
-pub fn tree(traversal: &Traversal) -> String {
+pub fn render_tree(traversal: &Traversal) -> String {
     let Some(start) = traversal.nodes.first() else { return String::new() };
-    let mut children: Vec<Vec<Child>> = traversal.nodes.iter().map(|_| Vec::new()).collect();
+    let mut children: Vec<Vec<TreeChild>> = traversal.nodes.iter().map(|_| Vec::new()).collect();
     for (index, edge) in traversal.edges.iter().enumerate() {
         let led = |node: usize| traversal.nodes[node].via == Some(index);
         let depth = |node: usize| traversal.nodes[node].depth;
@@ -18,9 +18,9 @@ pub fn tree(traversal: &Traversal) -> String {
             !led(edge.subject) && (led(edge.object) || depth(edge.subject) <= depth(edge.object));
         let (parent, child) =
             if outgoing { (edge.subject, edge.object) } else { (edge.object, edge.subject) };
-        children[parent].push(Child { edge: index, node: child, outgoing, first: led(child) });
+        children[parent].push(TreeChild { edge: index, node: child, outgoing, first: led(child) });
     }
-    let mut text = visible(&start.name);
+    let mut text = make_visible(&start.name);
     if start.open {
         text.push_str(" …");
     }
@@ -31,9 +31,9 @@ pub fn tree(traversal: &Traversal) -> String {
         let Some(child) = children[node].get(position) else { continue };
         let last = position + 1 == children[node].len();
         let (branch, below) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        let predicate = visible(&traversal.edges[child.edge].predicate);
+        let predicate = make_visible(&traversal.edges[child.edge].predicate);
         let arrow = if child.outgoing { "→" } else { "←" };
-        let name = visible(&traversal.nodes[child.node].name);
+        let name = make_visible(&traversal.nodes[child.node].name);
         let mark = match (child.first, traversal.nodes[child.node].open) {
             (false, _) => " ↑",
             (true, true) => " …",
@@ -46,12 +46,12 @@ pub fn tree(traversal: &Traversal) -> String {
         }
     }
     for cut in &traversal.cut {
-        text.push_str(&format!("({})\n", visible(cut)));
+        text.push_str(&format!("({})\n", make_visible(cut)));
     }
     text
 }
 
-struct Child {
+struct TreeChild {
     edge: usize,
     node: usize,
     outgoing: bool,
@@ -91,7 +91,7 @@ mod tests {
             cut: vec!["there is more".to_owned()],
         };
         assert_eq!(
-            tree(&traversal),
+            render_tree(&traversal),
             "Ada\n\
              ├─ wrote → Notes\n\
              │  └─ about → Engine\n\
@@ -106,6 +106,6 @@ mod tests {
     fn names_cannot_draw() {
         let mut traversal = Traversal::default();
         traversal.nodes.push(node("a\u{1b}[2Jb", 0, None, false));
-        assert_eq!(tree(&traversal), "a\\u{1b}[2Jb\n");
+        assert_eq!(render_tree(&traversal), "a\\u{1b}[2Jb\n");
     }
 }

@@ -5,18 +5,18 @@ use lango_retrieval::EntryKey;
 use lango_store::{Row, StoreError};
 use serde::Serialize;
 
-use super::Name;
+use super::GraphName;
 use crate::Provenance;
 
 /// Represents a relation to record.
 #[derive(Debug, Clone)]
 pub struct NewTriple {
     /// The subject.
-    pub subject: Name,
+    pub subject: GraphName,
     /// The predicate.
-    pub predicate: Name,
+    pub predicate: GraphName,
     /// The object.
-    pub object: Name,
+    pub object: GraphName,
     /// The provenance.
     pub provenance: Provenance,
     /// The time from which it holds; now by default.

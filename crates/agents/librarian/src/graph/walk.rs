@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use lango_store::Database;
 use tokio_util::sync::CancellationToken;
 
-use super::frontier::{self, Edge, FrontierQuery};
-use super::{Direction, Limits};
+use super::frontier::{self, FrontierQuery, GraphEdge};
+use super::{Direction, TraversalLimits};
 use crate::LibrarianError;
 
 /// Limits how many relations beyond the last level are read.
@@ -19,7 +19,7 @@ pub(super) struct WalkOptions<'a> {
     pub(super) direction: Direction,
     /// The time at which the relations hold, in microseconds.
     pub(super) at: i64,
-    pub(super) limits: Limits,
+    pub(super) limits: TraversalLimits,
     /// True to look for relations beyond the last level.
     pub(super) mark_open: bool,
 }
@@ -36,17 +36,17 @@ pub(super) struct VisitedNode {
 
 /// The result of a walk.
 #[derive(Default)]
-pub(super) struct Walk {
+pub(super) struct GraphWalk {
     pub(super) nodes: Vec<VisitedNode>,
     /// The relations; both ends of each are among the nodes.
-    pub(super) edges: Vec<Edge>,
+    pub(super) edges: Vec<GraphEdge>,
     pub(super) too_many_nodes: bool,
     pub(super) too_many_edges: bool,
     indexes: HashMap<i64, usize>,
     seen: HashSet<i64>,
 }
 
-impl Walk {
+impl GraphWalk {
     /// Walks from some nodes. Each is visited once, so cycles end by themselves.
     pub(super) async fn run(
         database: &Database,
@@ -57,7 +57,7 @@ impl Walk {
         let mut walk = Self::default();
         let mut frontier = Vec::with_capacity(starts.len());
         for start in starts {
-            if walk.reach(*start, 0, None, options.limits) == Some(true) {
+            if walk.add_node(*start, 0, None, options.limits) == Some(true) {
                 frontier.push(*start);
             }
         }
@@ -72,9 +72,9 @@ impl Walk {
                 _ => options.limits.edges.saturating_sub(walk.edges.len()),
             }
             .saturating_add(1);
-            let found = step(database, &frontier, options, limit, cancel).await?;
+            let found = read_level(database, &frontier, options, limit, cancel).await?;
             let full = found.len() >= limit;
-            frontier = walk.take(&found, &frontier, depth, options);
+            frontier = walk.add_level(&found, &frontier, depth, options);
             walk.too_many_edges |= full;
         }
         if options.mark_open && !frontier.is_empty() {
@@ -84,9 +84,9 @@ impl Walk {
     }
 
     /// Adds the relations of one level and returns the nodes that are new.
-    fn take(
+    fn add_level(
         &mut self,
-        found: &[Edge],
+        found: &[GraphEdge],
         from: &[i64],
         depth: u32,
         options: &WalkOptions<'_>,
@@ -106,7 +106,7 @@ impl Walk {
                 Direction::Both if from.contains(&edge.subject) => edge.object,
                 Direction::In | Direction::Both => edge.subject,
             };
-            match self.reach(other, depth, Some(self.edges.len()), options.limits) {
+            match self.add_node(other, depth, Some(self.edges.len()), options.limits) {
                 None => continue,
                 Some(true) => next.push(other),
                 Some(false) => {}
@@ -117,7 +117,13 @@ impl Walk {
     }
 
     /// Adds a node. Returns whether it is new; none if the limit is reached.
-    fn reach(&mut self, id: i64, depth: u32, via: Option<usize>, limits: Limits) -> Option<bool> {
+    fn add_node(
+        &mut self,
+        id: i64,
+        depth: u32,
+        via: Option<usize>,
+        limits: TraversalLimits,
+    ) -> Option<bool> {
         if self.indexes.contains_key(&id) {
             return Some(false);
         }
@@ -139,7 +145,7 @@ impl Walk {
     ) -> Result<(), LibrarianError> {
         let last: HashSet<i64> = last.iter().copied().collect();
         let nodes: Vec<i64> = last.iter().copied().collect();
-        for edge in step(database, &nodes, options, MAX_OPEN_EDGE_COUNT, cancel).await? {
+        for edge in read_level(database, &nodes, options, MAX_OPEN_EDGE_COUNT, cancel).await? {
             if self.seen.contains(&edge.id) {
                 continue;
             }
@@ -155,18 +161,18 @@ impl Walk {
     }
 
     /// Returns the index of a node.
-    pub(super) fn index(&self, id: i64) -> Option<usize> {
+    pub(super) fn node_index(&self, id: i64) -> Option<usize> {
         self.indexes.get(&id).copied()
     }
 }
 
-async fn step(
+async fn read_level(
     database: &Database,
     nodes: &[i64],
     options: &WalkOptions<'_>,
     limit: usize,
     cancel: &CancellationToken,
-) -> Result<Vec<Edge>, LibrarianError> {
+) -> Result<Vec<GraphEdge>, LibrarianError> {
     let step = FrontierQuery {
         nodes,
         predicates: options.predicates,
@@ -177,6 +183,6 @@ async fn step(
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(LibrarianError::Cancelled),
-        edges = frontier::edges(database, &step) => edges,
+        edges = frontier::read_edges(database, &step) => edges,
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lango_protocol::Timestamp;
 use lango_store::{Batch, Statement};
 
-use super::{AddOutcome, EndOutcome, Graph, Name, NewTriple};
+use super::{AddOutcome, EndOutcome, Graph, GraphName, NewTriple};
 use crate::LibrarianError;
 
 /// Limits the relations in one transaction.
@@ -15,7 +15,7 @@ const MAX_SOURCE_CHARACTERS: usize = 4_000;
 
 impl Graph {
     /// Records a relation, unless it is recorded and holds.
-    pub async fn add(&self, triple: NewTriple) -> Result<AddOutcome, LibrarianError> {
+    pub async fn record_relation(&self, triple: NewTriple) -> Result<AddOutcome, LibrarianError> {
         let added = self.add_all(&[triple]).await?;
         Ok(added.first().copied().unwrap_or(AddOutcome::AlreadyThere))
     }
@@ -24,7 +24,7 @@ impl Graph {
     pub async fn add_all(&self, triples: &[NewTriple]) -> Result<Vec<AddOutcome>, LibrarianError> {
         let mut added = Vec::with_capacity(triples.len());
         for part in triples.chunks(TRIPLES_PER_TRANSACTION) {
-            let (batch, positions) = batch(part)?;
+            let (batch, positions) = build_batch(part)?;
             let changed = self.database.write(batch).await?;
             added.extend(positions.iter().map(|position| match changed.get(*position) {
                 Some(0) | None => AddOutcome::AlreadyThere,
@@ -35,11 +35,11 @@ impl Graph {
     }
 
     /// Ends a relation at `at` or now. It stays on record.
-    pub async fn end(
+    pub async fn end_relation(
         &self,
-        subject: &Name,
-        predicate: &Name,
-        object: &Name,
+        subject: &GraphName,
+        predicate: &GraphName,
+        object: &GraphName,
         by: &str,
         at: Option<Timestamp>,
     ) -> Result<EndOutcome, LibrarianError> {
@@ -64,9 +64,9 @@ impl Graph {
 
     async fn find_current(
         &self,
-        subject: &Name,
-        predicate: &Name,
-        object: &Name,
+        subject: &GraphName,
+        predicate: &GraphName,
+        object: &GraphName,
     ) -> Result<Option<(i64, Timestamp)>, LibrarianError> {
         let find = Statement::new(
             "SELECT e.id, e.valid_from FROM graph_edges e \
@@ -86,7 +86,7 @@ impl Graph {
 
 /// Returns one transaction, and the position of each relation in it. Names come first and sorted,
 /// so that two writers of the same names cannot deadlock.
-fn batch(triples: &[NewTriple]) -> Result<(Batch, Vec<usize>), LibrarianError> {
+fn build_batch(triples: &[NewTriple]) -> Result<(Batch, Vec<usize>), LibrarianError> {
     let mut nodes = BTreeMap::new();
     let mut predicates = BTreeMap::new();
     for triple in triples {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use lango_protocol::{CallId, CallReport, CallStatus, Event, EventBody};
-use lango_text::{jaccard_similarity, one_line};
+use lango_text::{jaccard_similarity, to_one_line};
 use serde_json::Value;
 
 use crate::text::significant_words;
@@ -75,7 +75,7 @@ pub fn gaps(events: &[Event]) -> Vec<Gap> {
 }
 
 fn gap(topic: &str, why: String) -> Gap {
-    let topic = one_line(topic, MAX_TOPIC_CHARACTERS);
+    let topic = to_one_line(topic, MAX_TOPIC_CHARACTERS);
     let question = if topic.ends_with('?') {
         topic.clone()
     } else {

@@ -2,7 +2,7 @@
 
 use lango_protocol::{CallId, SessionId, Timestamp};
 use lango_store::{Batch, Statement, StoreError};
-use lango_text::{coverage, jaccard_similarity};
+use lango_text::{jaccard_similarity, word_coverage};
 
 use super::{Gap, Inquiries, InquiryState};
 use crate::LibrarianError;
@@ -75,7 +75,7 @@ impl Inquiries {
         let words = significant_words(&gap.topic);
         let found = self.knowledge.search(&gap.topic, None, MAX_HIT_COUNT).await?;
         let says =
-            |text: String| coverage(&words, &significant_words(&text)) >= MIN_TOPIC_SIMILARITY;
+            |text: String| word_coverage(&words, &significant_words(&text)) >= MIN_TOPIC_SIMILARITY;
         Ok(found.hits.into_iter().any(|hit| says(format!("{} {}", hit.key, hit.text))))
     }
 }

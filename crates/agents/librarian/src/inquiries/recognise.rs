@@ -5,7 +5,7 @@
 use lango_protocol::{Event, EventBody, SessionId};
 use lango_retrieval::RetrievalError;
 use lango_store::Statement;
-use lango_text::coverage;
+use lango_text::word_coverage;
 
 use super::{Inquiries, Inquiry, InquiryState};
 use crate::text::significant_words;
@@ -140,7 +140,7 @@ impl Inquiries {
             return Ok(None);
         }
         let (topic, words) = (significant_words(&inquiry.topic), significant_words(message));
-        let covered = coverage(&topic, &words);
+        let covered = word_coverage(&topic, &words);
         let new = words.difference(&topic).count();
         if covered < MIN_TOPIC_COVERAGE || new < MIN_NEW_WORD_COUNT {
             return Ok(None);

@@ -6,7 +6,7 @@ use lango_text::ellipsize_characters;
 use serde::Serialize;
 
 use super::{Inquiries, Inquiry, InquiryState};
-use crate::knowledge::{Category, NewKnowledge, SavedKnowledge};
+use crate::knowledge::{KnowledgeCategory, NewKnowledge, SavedKnowledge};
 use crate::text::check_text;
 use crate::{LibrarianError, Provenance};
 
@@ -49,7 +49,7 @@ impl Inquiries {
         let new = NewKnowledge {
             key,
             content: format!("{}\n{answer}", inquiry.question),
-            category: Category::Fact,
+            category: KnowledgeCategory::Fact,
             tags: Vec::new(),
             provenance,
             confidence,

@@ -1,8 +1,8 @@
 //! Defines the tables of questions, of where they were shown, and of the number of turns.
 
-use lango_store::{Component, Migration};
+use lango_store::{Migration, SchemaComponent};
 
-pub(super) const COMPONENT: Component = Component {
+pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "inquiries",
     migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
 };

@@ -2,7 +2,7 @@
 
 use lango_protocol::{SessionId, TurnId};
 use lango_store::Statement;
-use lango_text::coverage;
+use lango_text::word_coverage;
 
 use super::{Inquiries, Inquiry};
 use crate::LibrarianError;
@@ -38,7 +38,7 @@ impl Inquiries {
         let message = significant_words(message);
         let nearness = |inquiry: &Inquiry| {
             let words = significant_words(&format!("{} {}", inquiry.topic, inquiry.question));
-            coverage(&words, &message)
+            word_coverage(&words, &message)
         };
         let mut best: Option<(f64, Inquiry)> = None;
         // They are sorted by priority and age; of two that are equally close the first wins.

@@ -1,14 +1,14 @@
 //! Defines the tools for open questions.
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, one_line, plural};
+use lango_text::{code_span, plural, to_one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AnsweredInquiry, Inquiry};
-use crate::knowledge::tools::saved_report;
-use crate::reporting::{MAX_ENTRY_CHARACTERS, activity};
+use crate::knowledge::tools::report_saved;
+use crate::reporting::{MAX_ENTRY_CHARACTERS, describe_activity};
 use crate::{Holdings, Provenance};
 
 /// Limits the questions in one result.
@@ -66,7 +66,7 @@ impl Tool for PendingInquiries {
             CallReport::new("There is no open question.")
         } else {
             let line = |inquiry: &Inquiry| {
-                let question = one_line(&inquiry.question, MAX_ENTRY_CHARACTERS);
+                let question = to_one_line(&inquiry.question, MAX_ENTRY_CHARACTERS);
                 format!("- {question} ({})", code_span(&inquiry.id))
             };
             let lines: Vec<String> = inquiries.iter().map(line).collect();
@@ -108,12 +108,12 @@ impl Tool for AnswerInquiry {
     }
 
     fn describe(&self, given: &AnswerArguments) -> Option<String> {
-        activity("Recording the answer to the question", &given.id)
+        describe_activity("Recording the answer to the question", &given.id)
     }
 
     fn report(&self, _: &AnswerArguments, answered: &AnsweredInquiry) -> Option<CallReport> {
-        let question = one_line(&answered.question, MAX_ENTRY_CHARACTERS);
-        let report = saved_report(&answered.saved).markdown(format!("Answered: {question}"));
+        let question = to_one_line(&answered.question, MAX_ENTRY_CHARACTERS);
+        let report = report_saved(&answered.saved).markdown(format!("Answered: {question}"));
         Some(report.data(answered))
     }
 }
@@ -152,11 +152,11 @@ impl Tool for DismissInquiry {
     }
 
     fn describe(&self, given: &DismissArguments) -> Option<String> {
-        activity("Closing the question", &given.id)
+        describe_activity("Closing the question", &given.id)
     }
 
     fn report(&self, _: &DismissArguments, output: &DismissOutput) -> Option<CallReport> {
-        let question = one_line(&output.dismissed.question, MAX_ENTRY_CHARACTERS);
+        let question = to_one_line(&output.dismissed.question, MAX_ENTRY_CHARACTERS);
         Some(CallReport::new(format!("Closed without an answer: {question}")).data(output))
     }
 }

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Category {
+#[schemars(rename = "Category")]
+pub enum KnowledgeCategory {
     /// Something that is so.
     #[default]
     Fact,
@@ -26,7 +27,7 @@ pub enum Category {
     Correction,
 }
 
-impl Category {
+impl KnowledgeCategory {
     /// Lists all categories.
     pub const ALL: [Self; 6] = [
         Self::Fact,
@@ -54,7 +55,7 @@ impl Category {
     }
 }
 
-impl fmt::Display for Category {
+impl fmt::Display for KnowledgeCategory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }

@@ -5,7 +5,7 @@ use lango_store::{Batch, Row, Statement, StoreError};
 use serde::Serialize;
 
 use super::save::{entry_key, fold_key};
-use super::{COLUMNS, Category, Knowledge, KnowledgeVersion};
+use super::{COLUMNS, Knowledge, KnowledgeCategory, KnowledgeVersion};
 use crate::LibrarianError;
 
 /// Represents a key in a list.
@@ -29,7 +29,7 @@ impl Knowledge {
     /// Returns the newest versions, by key, after the given key.
     pub async fn list(
         &self,
-        category: Option<Category>,
+        category: Option<KnowledgeCategory>,
         after: &str,
         limit: u32,
     ) -> Result<Vec<KnowledgeSummary>, LibrarianError> {
@@ -41,7 +41,7 @@ impl Knowledge {
              WHERE k.folded > $1 AND ($2 = '' OR k.category = $2) ORDER BY k.folded LIMIT $3",
         )
         .bind(fold_key(after))
-        .bind(category.map_or("", Category::as_str))
+        .bind(category.map_or("", KnowledgeCategory::as_str))
         .bind(limit);
         let summary = |row: &Row| {
             Ok(KnowledgeSummary {
@@ -59,7 +59,7 @@ impl Knowledge {
     }
 
     /// Returns all versions of a key, the newest first.
-    pub async fn history(&self, key: &str) -> Result<Vec<KnowledgeVersion>, LibrarianError> {
+    pub async fn list_versions(&self, key: &str) -> Result<Vec<KnowledgeVersion>, LibrarianError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM knowledge_versions WHERE folded = $1 ORDER BY version DESC"
         );
@@ -73,8 +73,8 @@ impl Knowledge {
         batch.push(
             Statement::new("DELETE FROM knowledge_versions WHERE folded = $1").bind(fold_key(key)),
         );
-        for category in Category::ALL {
-            let removal = self.retrieval.removal(&entry_key(category, key));
+        for category in KnowledgeCategory::ALL {
+            let removal = self.retrieval.build_removal(&entry_key(category, key));
             for statement in removal {
                 batch.push(statement);
             }

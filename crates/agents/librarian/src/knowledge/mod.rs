@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::Provenance;
 
-pub use category::Category;
+pub use category::KnowledgeCategory;
 pub use list::KnowledgeSummary;
 pub use save::{NewKnowledge, ReplacedVersion, SaveOutcome, SavedKnowledge};
 pub(crate) use search::MIN_SIMILARITY;
@@ -39,7 +39,7 @@ pub struct KnowledgeVersion {
     /// The text.
     pub content: String,
     /// The category.
-    pub category: Category,
+    pub category: KnowledgeCategory,
     /// Words to find it by.
     pub tags: Vec<String>,
     /// The provenance.
@@ -83,7 +83,7 @@ impl KnowledgeVersion {
             key: row.text(0)?.to_owned(),
             version: row.integer(1)?,
             content: row.text(2)?.to_owned(),
-            category: Category::from_name(row.text(3)?)
+            category: KnowledgeCategory::from_name(row.text(3)?)
                 .ok_or_else(|| damaged("a category that is not known".to_owned()))?,
             tags: serde_json::from_str(row.text(4)?).map_err(|error| damaged(error.to_string()))?,
             provenance: Provenance {

@@ -1,13 +1,13 @@
 //! Saves knowledge: a new key, a new version, or no change.
 
 use lango_protocol::Timestamp;
-use lango_retrieval::{EntryKey, NewEntry, Space};
+use lango_retrieval::{EntryKey, EntrySpace, NewEntry};
 use lango_store::{Batch, Statement, StoreError};
-use lango_text::{ellipsize_characters, single_spaced};
+use lango_text::{ellipsize_characters, to_single_spaced};
 use serde::Serialize;
 
-use super::{COLUMNS, Category, Knowledge, KnowledgeVersion};
-use crate::text::{check_line, check_text, passages};
+use super::{COLUMNS, Knowledge, KnowledgeCategory, KnowledgeVersion};
+use crate::text::{check_line, check_text, cut_into_passages};
 use crate::{LibrarianError, Provenance};
 
 const MAX_KEY_CHARACTERS: usize = 200;
@@ -27,7 +27,7 @@ pub struct NewKnowledge {
     /// The text.
     pub content: String,
     /// The category.
-    pub category: Category,
+    pub category: KnowledgeCategory,
     /// Words to find it by.
     pub tags: Vec<String>,
     /// The provenance.
@@ -88,7 +88,7 @@ impl Knowledge {
         new: NewKnowledge,
         more: Vec<Statement>,
     ) -> Result<SavedKnowledge, LibrarianError> {
-        let new = check(new)?;
+        let new = check_new_knowledge(new)?;
         let mut attempt = 1;
         loop {
             match self.try_save(&new, &more).await {
@@ -130,15 +130,18 @@ impl Knowledge {
                 replaced: None,
             });
         }
-        batch.push(insert(new, &key, version));
+        batch.push(build_insert(new, &key, version));
         if let Some(before) = &before
             && before.category != new.category
         {
             let old = entry_key(before.category, &key);
-            self.retrieval.removal(&old).into_iter().for_each(|statement| batch.push(statement));
+            self.retrieval
+                .build_removal(&old)
+                .into_iter()
+                .for_each(|statement| batch.push(statement));
         }
-        let prepared = self.retrieval.prepare(&entry(new, &key, version)).await?;
-        prepared.statements().into_iter().for_each(|statement| batch.push(statement));
+        let prepared = self.retrieval.prepare(&build_index_entry(new, &key, version)).await?;
+        prepared.into_statements().into_iter().for_each(|statement| batch.push(statement));
         more.iter().cloned().for_each(|statement| batch.push(statement));
         self.database().write(batch).await?;
         let outcome = if before.is_some() { SaveOutcome::NewVersion } else { SaveOutcome::Stored };
@@ -164,14 +167,14 @@ impl Knowledge {
 
 /// Returns a key in the form that is compared.
 pub(super) fn fold_key(key: &str) -> String {
-    single_spaced(key).to_lowercase()
+    to_single_spaced(key).to_lowercase()
 }
 
-pub(super) fn entry_key(category: Category, key: &str) -> EntryKey {
-    EntryKey::new(Space::Knowledge, category.as_str(), fold_key(key))
+pub(super) fn entry_key(category: KnowledgeCategory, key: &str) -> EntryKey {
+    EntryKey::new(EntrySpace::Knowledge, category.as_str(), fold_key(key))
 }
 
-fn check(new: NewKnowledge) -> Result<NewKnowledge, LibrarianError> {
+fn check_new_knowledge(new: NewKnowledge) -> Result<NewKnowledge, LibrarianError> {
     if new.tags.len() > MAX_TAG_COUNT {
         let why = format!("are more than {MAX_TAG_COUNT}");
         return Err(LibrarianError::Text { what: "tags", why });
@@ -194,7 +197,7 @@ fn check(new: NewKnowledge) -> Result<NewKnowledge, LibrarianError> {
 
 /// Returns the insert statement. It fails the whole batch if this version exists already because
 /// another writer was faster.
-fn insert(new: &NewKnowledge, key: &str, version: i64) -> Statement {
+fn build_insert(new: &NewKnowledge, key: &str, version: i64) -> Statement {
     // A list of texts can always be serialized.
     let tags = serde_json::to_string(&new.tags).unwrap_or_else(|_| "[]".to_owned());
     Statement::new(
@@ -217,8 +220,8 @@ fn insert(new: &NewKnowledge, key: &str, version: i64) -> Statement {
     .expect_rows(1)
 }
 
-fn entry(new: &NewKnowledge, key: &str, version: i64) -> NewEntry {
-    let mut passages = passages(&new.content);
+fn build_index_entry(new: &NewKnowledge, key: &str, version: i64) -> NewEntry {
+    let mut passages = cut_into_passages(&new.content);
     for passage in &mut passages {
         passage.heading = new.tags.join(", ");
     }

@@ -1,8 +1,8 @@
 //! Defines the table of versions.
 
-use lango_store::{Component, Migration};
+use lango_store::{Migration, SchemaComponent};
 
-pub(super) const COMPONENT: Component = Component {
+pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "knowledge",
     migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
 };

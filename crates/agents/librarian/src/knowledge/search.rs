@@ -1,10 +1,10 @@
 //! Searches knowledge.
 
 use lango_protocol::Timestamp;
-use lango_retrieval::{Search, Space};
+use lango_retrieval::{EntrySpace, SearchQuery};
 use serde::Serialize;
 
-use super::{Category, Knowledge};
+use super::{Knowledge, KnowledgeCategory};
 use crate::LibrarianError;
 
 /// Sets the similarity below which a text without a common word is no hit.
@@ -30,7 +30,7 @@ pub struct KnowledgeHit {
     /// The passage that was found.
     pub text: String,
     /// The category.
-    pub category: Category,
+    pub category: KnowledgeCategory,
     /// Words to find it by.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
@@ -53,11 +53,11 @@ impl Knowledge {
     pub async fn search(
         &self,
         query: &str,
-        category: Option<Category>,
+        category: Option<KnowledgeCategory>,
         limit: usize,
     ) -> Result<KnowledgeHits, LibrarianError> {
         // Several passages of one key are one hit.
-        let mut search = Search::new(Space::Knowledge, query, limit.saturating_mul(3));
+        let mut search = SearchQuery::new(EntrySpace::Knowledge, query, limit.saturating_mul(3));
         search.collections = category.iter().map(|one| one.as_str().to_owned()).collect();
         search.min_similarity = MIN_SIMILARITY;
         let found = self.retrieval.search(&search).await?;

@@ -1,14 +1,17 @@
 //! Defines the tools for knowledge.
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, one_line};
+use lango_text::{code_span, to_one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Category, KnowledgeHit, KnowledgeHits, NewKnowledge, SaveOutcome, SavedKnowledge};
+use super::{
+    KnowledgeCategory, KnowledgeHit, KnowledgeHits, NewKnowledge, SaveOutcome, SavedKnowledge,
+};
 use crate::reporting::{
-    MAX_ENTRY_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, activity, found_entries,
+    MAX_ENTRY_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, describe_activity,
+    report_found_entries,
 };
 use crate::text::check_text;
 use crate::{Holdings, Provenance};
@@ -30,7 +33,7 @@ pub(crate) struct SaveArguments {
     content: String,
     /// What kind of knowledge it is.
     #[serde(default)]
-    category: Category,
+    category: KnowledgeCategory,
     /// Words to find it by.
     #[serde(default)]
     tags: Vec<String>,
@@ -62,16 +65,16 @@ impl Tool for SaveKnowledge {
     }
 
     fn describe(&self, given: &SaveArguments) -> Option<String> {
-        activity("Saving knowledge under", &given.key)
+        describe_activity("Saving knowledge under", &given.key)
     }
 
     fn report(&self, _: &SaveArguments, saved: &SavedKnowledge) -> Option<CallReport> {
-        Some(saved_report(saved).data(saved))
+        Some(report_saved(saved).data(saved))
     }
 }
 
 /// Reports the result of saving knowledge.
-pub(crate) fn saved_report(saved: &SavedKnowledge) -> CallReport {
+pub(crate) fn report_saved(saved: &SavedKnowledge) -> CallReport {
     let (key, version) = (code_span(&saved.key), saved.version);
     let report = CallReport::new(match saved.outcome {
         SaveOutcome::Stored => format!("Saved under {key}."),
@@ -80,7 +83,7 @@ pub(crate) fn saved_report(saved: &SavedKnowledge) -> CallReport {
     });
     match &saved.replaced {
         Some(replaced) => {
-            let content = one_line(&replaced.content, MAX_REMARK_CHARACTERS);
+            let content = to_one_line(&replaced.content, MAX_REMARK_CHARACTERS);
             report.note(format!("The previous version said: {content}"))
         }
         None => report,
@@ -96,7 +99,7 @@ pub(crate) struct SearchArguments {
     /// What is looked for, as a question or in words.
     query: String,
     /// Only knowledge of this kind.
-    category: Option<Category>,
+    category: Option<KnowledgeCategory>,
     /// How many hits at most.
     #[serde(default = "default_limit")]
     limit: u32,
@@ -139,21 +142,21 @@ impl Tool for SearchKnowledge {
     }
 
     fn describe(&self, given: &SearchArguments) -> Option<String> {
-        activity("Looking for knowledge about", &given.query)
+        describe_activity("Looking for knowledge about", &given.query)
     }
 
     fn report(&self, given: &SearchArguments, found: &KnowledgeHits) -> Option<CallReport> {
-        let lines: Vec<String> = found.hits.iter().map(line).collect();
-        Some(found_entries(&given.query, &lines, found.note.as_deref()).data(&found.hits))
+        let lines: Vec<String> = found.hits.iter().map(render_line).collect();
+        Some(report_found_entries(&given.query, &lines, found.note.as_deref()).data(&found.hits))
     }
 }
 
 /// Returns one entry of a list: the knowledge, its date, author and source.
-fn line(hit: &KnowledgeHit) -> String {
-    let key = one_line(&hit.key, MAX_NAME_CHARACTERS);
-    let text = one_line(&hit.text, MAX_ENTRY_CHARACTERS);
-    let by = one_line(&hit.by, MAX_NAME_CHARACTERS);
-    let source = hit.source.as_deref().map(|source| one_line(source, MAX_NAME_CHARACTERS));
+fn render_line(hit: &KnowledgeHit) -> String {
+    let key = to_one_line(&hit.key, MAX_NAME_CHARACTERS);
+    let text = to_one_line(&hit.text, MAX_ENTRY_CHARACTERS);
+    let by = to_one_line(&hit.by, MAX_NAME_CHARACTERS);
+    let source = hit.source.as_deref().map(|source| to_one_line(source, MAX_NAME_CHARACTERS));
     let source = source.map_or_else(String::new, |source| format!(", from {source}"));
     format!("- {key}: {text} ({}, by {by}{source})", hit.recorded_at.day())
 }

@@ -1,12 +1,12 @@
 //! Records lessons.
 
 use lango_protocol::{CallId, Timestamp};
-use lango_retrieval::{EntryKey, NewEntry, Space};
+use lango_retrieval::{EntryKey, EntrySpace, NewEntry};
 use lango_store::{Batch, Statement};
 
 use super::mask::mask;
 use super::{Learning, LearningOrigin, Learnings};
-use crate::text::{check_line, check_text, passages};
+use crate::text::{check_line, check_text, cut_into_passages};
 use crate::{LibrarianError, Provenance};
 
 const MAX_TRIGGER_CHARACTERS: usize = 300;
@@ -88,13 +88,13 @@ impl Learnings {
         let parts = [error_pattern.as_deref(), diagnosis.as_deref(), Some(fix.as_str())];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
         let entry = NewEntry {
-            key: EntryKey::new(Space::Learnings, origin.as_str(), id.as_str()),
+            key: EntryKey::new(EntrySpace::Learnings, origin.as_str(), id.as_str()),
             title: trigger.clone(),
             source: learning.provenance.by.clone(),
             digest: id.clone(),
-            passages: passages(&text),
+            passages: cut_into_passages(&text),
         };
-        statements.extend(self.retrieval.prepare(&entry).await?.statements());
+        statements.extend(self.retrieval.prepare(&entry).await?.into_statements());
         Ok(statements)
     }
 }

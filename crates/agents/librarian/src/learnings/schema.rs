@@ -1,8 +1,8 @@
 //! Defines the tables of lessons, and of failures that may become lessons.
 
-use lango_store::{Component, Migration};
+use lango_store::{Migration, SchemaComponent};
 
-pub(super) const COMPONENT: Component = Component {
+pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "learnings",
     migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
 };

@@ -1,7 +1,7 @@
 //! Defines the tools for lessons.
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, one_line};
+use lango_text::{code_span, to_one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::{Learning, LearningHits, LearningOrigin, NewLearning};
 use crate::knowledge::tools::{check_limit, check_query};
 use crate::reporting::{
-    MAX_ENTRY_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, activity, found_entries,
+    MAX_ENTRY_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, describe_activity,
+    report_found_entries,
 };
 use crate::{Holdings, Provenance};
 
@@ -61,7 +62,7 @@ impl Tool for SaveLearning {
     }
 
     fn describe(&self, given: &SaveArguments) -> Option<String> {
-        activity("Saving a lesson about", &given.trigger)
+        describe_activity("Saving a lesson about", &given.trigger)
     }
 
     fn report(&self, _: &SaveArguments, saved: &SaveOutput) -> Option<CallReport> {
@@ -103,20 +104,20 @@ impl Tool for SearchLearnings {
     }
 
     fn describe(&self, given: &SearchArguments) -> Option<String> {
-        activity("Looking for lessons about", &given.query)
+        describe_activity("Looking for lessons about", &given.query)
     }
 
     fn report(&self, given: &SearchArguments, found: &LearningHits) -> Option<CallReport> {
         let lines: Vec<String> = found.hits.iter().map(|hit| line(&hit.learning)).collect();
-        Some(found_entries(&given.query, &lines, found.note.as_deref()).data(&found.hits))
+        Some(report_found_entries(&given.query, &lines, found.note.as_deref()).data(&found.hits))
     }
 }
 
 /// Returns one entry of a list: the trigger, the remedy, the cause, and how often it helped.
 fn line(learning: &Learning) -> String {
-    let trigger = one_line(&learning.trigger, MAX_NAME_CHARACTERS);
-    let fix = one_line(&learning.fix, MAX_ENTRY_CHARACTERS);
-    let why = learning.diagnosis.as_deref().map(|why| one_line(why, MAX_REMARK_CHARACTERS));
+    let trigger = to_one_line(&learning.trigger, MAX_NAME_CHARACTERS);
+    let fix = to_one_line(&learning.fix, MAX_ENTRY_CHARACTERS);
+    let why = learning.diagnosis.as_deref().map(|why| to_one_line(why, MAX_REMARK_CHARACTERS));
     let why = why.map_or_else(String::new, |why| format!(" (why: {why})"));
     let tried = match learning.tries {
         0 => "not tried yet".to_owned(),

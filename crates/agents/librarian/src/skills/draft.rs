@@ -16,7 +16,7 @@ const MAX_FILE_BYTES: u64 = 256 * 1024;
 
 /// Holds the directories of drafts and of approved skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Drafts {
+pub struct SkillDrafts {
     /// The directory of drafts, which is not searched for skills.
     pub pending: PathBuf,
     /// The user's own skills.
@@ -25,14 +25,14 @@ pub struct Drafts {
 
 /// Represents a skill that waits for approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
+pub struct SkillDraft {
     /// The name.
     pub name: String,
     /// The files by relative path, with their text.
     pub files: Vec<(String, String)>,
 }
 
-impl Draft {
+impl SkillDraft {
     /// Returns the draft's description, or the reason why it is no skill.
     pub fn description(&self) -> String {
         let Some((_, text)) = self.files.iter().find(|(path, _)| path == SKILL_FILE) else {
@@ -45,26 +45,26 @@ impl Draft {
     }
 }
 
-impl Drafts {
+impl SkillDrafts {
     /// Writes a new draft completely or not at all. `taken` tells whether a usable skill has this
     /// name already.
     pub fn create(
         &self,
         skill: &NewSkill,
         taken: impl Fn(&str) -> bool,
-    ) -> Result<Draft, LibrarianError> {
-        let skill = skill.checked()?;
+    ) -> Result<SkillDraft, LibrarianError> {
+        let skill = skill.check_and_clean()?;
         let directory = self.pending.join(&skill.name);
         if taken(&skill.name) || self.own.join(&skill.name).exists() || directory.exists() {
             return Err(LibrarianError::SkillExists { name: skill.name });
         }
-        let files = skill.files();
+        let files = skill.render_files();
         let unwritable = |error: io::Error| LibrarianError::Files {
             what: format!("the skill {} could not be written", skill.name),
             reason: error.to_string(),
         };
         let temporary = self.pending.join(format!(".{}.{}", skill.name, std::process::id()));
-        write(&temporary, &files).and_then(|()| fs::rename(&temporary, &directory)).map_err(
+        write_files(&temporary, &files).and_then(|()| fs::rename(&temporary, &directory)).map_err(
             |error| {
                 // Only the first error matters.
                 let _ = fs::remove_dir_all(&temporary);
@@ -72,11 +72,11 @@ impl Drafts {
             },
         )?;
         let files = files.into_iter().map(|file| (file.path, file.text)).collect();
-        Ok(Draft { name: skill.name, files })
+        Ok(SkillDraft { name: skill.name, files })
     }
 
     /// Returns all drafts, by name.
-    pub fn list(&self) -> Result<Vec<Draft>, LibrarianError> {
+    pub fn list(&self) -> Result<Vec<SkillDraft>, LibrarianError> {
         let unreadable = |error: io::Error| LibrarianError::Files {
             what: format!("{} cannot be read", self.pending.display()),
             reason: error.to_string(),
@@ -98,7 +98,7 @@ impl Drafts {
     }
 
     /// Returns a draft by its name.
-    pub fn read(&self, name: &str) -> Result<Draft, LibrarianError> {
+    pub fn read(&self, name: &str) -> Result<SkillDraft, LibrarianError> {
         let directory = self.draft_directory(name)?;
         let mut files = Vec::new();
         for path in [SKILL_FILE.to_owned(), format!("scripts/{name}.sh")] {
@@ -113,11 +113,11 @@ impl Drafts {
                 files.push((path, text));
             }
         }
-        Ok(Draft { name: name.to_owned(), files })
+        Ok(SkillDraft { name: name.to_owned(), files })
     }
 
     /// Moves a draft, exactly as a person saw it, to the user's own skills.
-    pub fn approve(&self, seen: &Draft) -> Result<PathBuf, LibrarianError> {
+    pub fn approve(&self, seen: &SkillDraft) -> Result<PathBuf, LibrarianError> {
         let name = &seen.name;
         if self.read(name)? != *seen {
             return Err(LibrarianError::Files {
@@ -142,7 +142,7 @@ impl Drafts {
         };
         let files: Vec<SkillFile> = seen.files.iter().map(file).collect();
         let temporary = self.own.join(format!(".{name}.{}", std::process::id()));
-        write(&temporary, &files).and_then(|()| fs::rename(&temporary, &target)).map_err(
+        write_files(&temporary, &files).and_then(|()| fs::rename(&temporary, &target)).map_err(
             |error| {
                 // Only the first error matters.
                 let _ = fs::remove_dir_all(&temporary);
@@ -173,7 +173,7 @@ impl Drafts {
 }
 
 /// Writes files below a new directory.
-fn write(directory: &Path, files: &[SkillFile]) -> io::Result<()> {
+fn write_files(directory: &Path, files: &[SkillFile]) -> io::Result<()> {
     for file in files {
         let path = directory.join(&file.path);
         if let Some(parent) = path.parent() {

@@ -31,7 +31,7 @@ pub(super) struct SkillFile {
 
 impl NewSkill {
     /// Checks the skill and returns it as it would be written.
-    pub(super) fn checked(&self) -> Result<Self, LibrarianError> {
+    pub(super) fn check_and_clean(&self) -> Result<Self, LibrarianError> {
         check_name(&self.name)?;
         let text = |what, text: &Option<String>| {
             text.as_deref()
@@ -51,7 +51,7 @@ impl NewSkill {
     }
 
     /// Returns the files of a checked skill.
-    pub(super) fn files(&self) -> Vec<SkillFile> {
+    pub(super) fn render_files(&self) -> Vec<SkillFile> {
         let script_path = format!("scripts/{}.sh", self.name);
         let body = self.instructions.clone().unwrap_or_else(|| format!("Runs {script_path}."));
         let document = SkillDocument {
@@ -95,14 +95,14 @@ mod tests {
 
     #[test]
     fn the_file_has_its_front_matter() {
-        let files = skill().checked().unwrap().files();
+        let files = skill().check_and_clean().unwrap().render_files();
         assert_eq!(
             files[0].text,
             "---\nname: release-notes\ndescription: \"Writes: \\\"notes\\\" # for a release\"\n---\n\
              Look at the log.\n"
         );
         let scripted = NewSkill { script: Some("echo hi".to_owned()), ..skill() };
-        let files = scripted.checked().unwrap().files();
+        let files = scripted.check_and_clean().unwrap().render_files();
         assert!(files[0].text.contains("metadata:\n  run: \"scripts/release-notes.sh\"\n---"));
         assert_eq!(files[1].text, "#!/bin/sh\necho hi\n");
         assert!(files[1].executable && files[1].path == "scripts/release-notes.sh");
@@ -111,12 +111,19 @@ mod tests {
     #[test]
     fn what_is_no_skill_is_refused() {
         for name in ["", "A", "a b", "../x", "a/b", "-a", "a-", "a--b", ".x", &*"a".repeat(65)] {
-            assert!(NewSkill { name: name.to_owned(), ..skill() }.checked().is_err(), "{name}");
+            assert!(
+                NewSkill { name: name.to_owned(), ..skill() }.check_and_clean().is_err(),
+                "{name}"
+            );
         }
         let empty = NewSkill { instructions: Some(" ".to_owned()), ..skill() };
-        assert!(empty.checked().unwrap_err().to_string().contains("script must be given"));
-        assert!(NewSkill { description: "\n".to_owned(), ..skill() }.checked().is_err());
+        assert!(empty.check_and_clean().unwrap_err().to_string().contains("script must be given"));
+        assert!(NewSkill { description: "\n".to_owned(), ..skill() }.check_and_clean().is_err());
         let injected = NewSkill { description: "x\n---\nname: y".to_owned(), ..skill() };
-        assert!(injected.checked().unwrap().files()[0].text.contains("\"x --- name: y\""));
+        assert!(
+            injected.check_and_clean().unwrap().render_files()[0]
+                .text
+                .contains("\"x --- name: y\"")
+        );
     }
 }

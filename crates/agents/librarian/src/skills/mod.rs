@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-pub use draft::{Draft, Drafts};
+pub use draft::{SkillDraft, SkillDrafts};
 pub use format::NewSkill;
 
 /// Represents a skill in a list.
@@ -33,7 +33,7 @@ pub struct ListedSkill {
 #[derive(Clone)]
 pub struct SkillSources {
     /// The drafts that wait for approval.
-    pub drafts: Drafts,
+    pub drafts: SkillDrafts,
     /// Returns the skills that can be used now. They belong to the operator, so the assembly
     /// provides this function.
     pub usable: Arc<dyn Fn() -> Vec<ListedSkill> + Send + Sync>,

@@ -1,13 +1,13 @@
 //! Defines the tools that write drafts and list skills.
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, one_line, plural, visible, visible_lines};
+use lango_text::{code_span, make_lines_visible, make_visible, plural, to_one_line};
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ListedSkill, NewSkill, SkillSources};
-use crate::reporting::{MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, activity};
+use crate::reporting::{MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, describe_activity};
 
 /// Describes the state of a draft.
 const DRAFT_STATE: &str = "inactive until a person approves it";
@@ -65,7 +65,7 @@ impl Tool for CreateSkill {
     }
 
     fn describe(&self, given: &CreateArguments) -> Option<String> {
-        activity("Writing the skill", &given.name)
+        describe_activity("Writing the skill", &given.name)
     }
 
     fn report(&self, _: &CreateArguments, output: &CreateOutput) -> Option<CallReport> {
@@ -78,11 +78,12 @@ impl Tool for CreateSkill {
 
     fn propose(&self, given: &CreateArguments) -> Option<Proposal> {
         // The call itself refuses an invalid skill.
-        let skill = given.skill().checked().ok()?;
-        let mut summary = format!("Write the skill {}, {DRAFT_STATE}", visible(&skill.name));
-        for file in skill.files() {
+        let skill = given.skill().check_and_clean().ok()?;
+        let mut summary = format!("Write the skill {}, {DRAFT_STATE}", make_visible(&skill.name));
+        for file in skill.render_files() {
             let text = file.text.strip_suffix('\n').unwrap_or(&file.text);
-            summary += &format!("\n{}\n{}", visible(&file.path), visible_lines(text, "  | "));
+            summary +=
+                &format!("\n{}\n{}", make_visible(&file.path), make_lines_visible(text, "  | "));
         }
         Some(Proposal::of(summary, [&skill.name]))
     }
@@ -135,8 +136,8 @@ impl Tool for ListSkills {
             CallReport::new("There are no skills yet.")
         } else {
             let line = |skill: &ListedSkill| {
-                let description = one_line(&skill.description, MAX_REMARK_CHARACTERS);
-                let state = one_line(&skill.state, MAX_NAME_CHARACTERS);
+                let description = to_one_line(&skill.description, MAX_REMARK_CHARACTERS);
+                let state = to_one_line(&skill.state, MAX_NAME_CHARACTERS);
                 format!("- {}: {description} ({state})", code_span(&skill.name))
             };
             let lines: Vec<String> = skills.iter().map(line).collect();

@@ -14,7 +14,7 @@ pub(crate) use tool::SearchWeb;
 
 /// Represents a client of a search server.
 #[derive(Clone)]
-pub struct WebSearch {
+pub struct WebSearchClient {
     server: Url,
     client: GuardedClient,
 }
@@ -57,13 +57,13 @@ struct SearchResponse {
     results: Vec<WebHit>,
 }
 
-impl fmt::Debug for WebSearch {
+impl fmt::Debug for WebSearchClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WebSearch").field("server", &self.server.as_str()).finish_non_exhaustive()
     }
 }
 
-impl WebSearch {
+impl WebSearchClient {
     /// Creates a client for the server at this address.
     pub fn new(server: &str, client: GuardedClient) -> Result<Self, WebSearchError> {
         let url = Url::parse(server).map_err(|error| WebSearchError::Address(error.to_string()))?;

@@ -8,7 +8,7 @@ use lango_librarian::{
     Holdings, KnowledgeSettings, LibrarianAgent, LibrarianResources, LibrarianSettings,
 };
 use lango_protocol::{CallId, SessionId, TurnId};
-use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, Purpose, Retrieval};
+use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, Retrieval};
 use lango_store::{Database, DatabaseLocation, Journal};
 use lango_tool::{ToolContext, ToolError, ToolRegistry};
 use serde_json::Value;
@@ -132,7 +132,7 @@ impl Embedder for Cars {
         8
     }
 
-    fn embed<'a>(&'a self, texts: &'a [String], _: Purpose) -> EmbedFuture<'a> {
+    fn embed<'a>(&'a self, texts: &'a [String], _: EmbeddingPurpose) -> EmbedFuture<'a> {
         let vector = |text: &String| {
             let text = text.to_lowercase();
             let about_cars = ["car", "automobile"].iter().any(|word| text.contains(word));

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use lango_librarian::graph::{
-    AddOutcome, Direction, EndOutcome, Graph, Limits, Name, NewTriple, RelationQuery, Traversal,
-    TraversalRequest,
+    AddOutcome, Direction, EndOutcome, Graph, GraphName, NewTriple, RelationQuery, Traversal,
+    TraversalLimits, TraversalRequest,
 };
 use lango_librarian::{LibrarianError, Provenance};
 use lango_protocol::Timestamp;
-use lango_retrieval::{EntryKey, Space};
+use lango_retrieval::{EntryKey, EntrySpace};
 use lango_store::Database;
 use tokio_util::sync::CancellationToken;
 
@@ -28,8 +28,8 @@ on_both! {
     writers_at_once_record_each_relation_once,
 }
 
-pub(crate) fn name(text: &str) -> Name {
-    Name::new("name", text).unwrap()
+pub(crate) fn name(text: &str) -> GraphName {
+    GraphName::new("name", text).unwrap()
 }
 
 fn triple(subject: &str, predicate: &str, object: &str) -> NewTriple {
@@ -54,7 +54,7 @@ fn request_from(start: &str, depth: u32) -> TraversalRequest {
         predicates: Vec::new(),
         direction: Direction::Out,
         at: None,
-        limits: Limits { nodes: 1000, edges: 1000 },
+        limits: TraversalLimits { nodes: 1000, edges: 1000 },
         mark_open: false,
     }
 }
@@ -72,12 +72,12 @@ async fn the_same_relation_is_recorded_once(database: Database) {
     let mut first = triple("Ada  Lovelace", "Wrote", "Notes");
     first.provenance.source = Some("letters.md".to_owned());
     first.provenance.session = Some("work".to_owned());
-    assert_eq!(graph.add(first).await.unwrap(), AddOutcome::Stored);
+    assert_eq!(graph.record_relation(first).await.unwrap(), AddOutcome::Stored);
     for again in ["ada lovelace", "ADA LOVELACE", " Ada\nLovelace "] {
-        let added = graph.add(triple(again, "wrote", "NOTES")).await.unwrap();
+        let added = graph.record_relation(triple(again, "wrote", "NOTES")).await.unwrap();
         assert_eq!(added, AddOutcome::AlreadyThere);
     }
-    let found = graph.query(&about("ada LOVELACE")).await.unwrap();
+    let found = graph.find_relations(&about("ada LOVELACE")).await.unwrap();
     assert_eq!(found.triples.len(), 1);
     let stored = &found.triples[0];
     let spelling = (stored.subject.as_str(), stored.predicate.as_str(), stored.object.as_str());
@@ -85,7 +85,7 @@ async fn the_same_relation_is_recorded_once(database: Database) {
     assert_eq!(stored.provenance.source.as_deref(), Some("letters.md"));
     assert_eq!(stored.provenance.session.as_deref(), Some("work"));
     assert_eq!(stored.provenance.by, "user");
-    assert_eq!(graph.size().await.unwrap(), (2, 1));
+    assert_eq!(graph.count_nodes_and_relations().await.unwrap(), (2, 1));
 }
 
 async fn an_ended_relation_is_found_at_its_time(database: Database) {
@@ -95,12 +95,12 @@ async fn an_ended_relation_is_found_at_its_time(database: Database) {
         |days: i64| Timestamp::from_microseconds(now.as_microseconds() + days * 86_400_000_000);
     let mut old = triple("Ada", "lives in", "London");
     old.valid_from = Some(day(-30));
-    graph.add(old.clone()).await.unwrap();
+    graph.record_relation(old.clone()).await.unwrap();
     let (subject, predicate) = (name("ada"), name("lives in"));
     let end = |object: &str, at| {
         let (graph, subject, predicate, object) =
             (graph.clone(), subject.clone(), predicate.clone(), name(object));
-        async move { graph.end(&subject, &predicate, &object, "user", at).await }
+        async move { graph.end_relation(&subject, &predicate, &object, "user", at).await }
     };
     let early = end("London", Some(day(-31))).await.unwrap_err();
     assert!(matches!(early, LibrarianError::EndsBeforeItBegan { .. }), "{early}");
@@ -109,11 +109,12 @@ async fn an_ended_relation_is_found_at_its_time(database: Database) {
     assert_eq!(end("Paris", None).await.unwrap(), EndOutcome::NotThere);
     let mut new = triple("Ada", "lives in", "Paris");
     new.valid_from = Some(day(-10));
-    graph.add(new).await.unwrap();
+    graph.record_relation(new).await.unwrap();
     let places = |at: Option<Timestamp>, history: bool| {
         let graph = graph.clone();
         async move {
-            let found = graph.query(&RelationQuery { at, history, ..about("Ada") }).await.unwrap();
+            let found =
+                graph.find_relations(&RelationQuery { at, history, ..about("Ada") }).await.unwrap();
             found.triples.into_iter().map(|triple| triple.object).collect::<Vec<_>>()
         }
     };
@@ -126,7 +127,10 @@ async fn an_ended_relation_is_found_at_its_time(database: Database) {
         traverse(&graph, &TraversalRequest { at: Some(day(-20)), ..request_from("Ada", 2) }).await;
     assert_eq!(names(&then), [("Ada".to_owned(), 0), ("London".to_owned(), 1)]);
     // An ended relation can begin again, as a new record.
-    assert_eq!(graph.add(triple("Ada", "lives in", "London")).await.unwrap(), AddOutcome::Stored);
+    assert_eq!(
+        graph.record_relation(triple("Ada", "lives in", "London")).await.unwrap(),
+        AddOutcome::Stored
+    );
     assert_eq!(places(None, true).await, ["London", "Paris", "London"]);
 }
 
@@ -134,20 +138,23 @@ async fn questions_are_bounded(database: Database) {
     let graph = Graph::open(database).await.unwrap();
     let many: Vec<NewTriple> = (0..30).map(|n| triple("hub", "has", &format!("n{n}"))).collect();
     graph.add_all(&many).await.unwrap();
-    let error =
-        graph.query(&RelationQuery { limit: 5, ..RelationQuery::default() }).await.unwrap_err();
+    let error = graph
+        .find_relations(&RelationQuery { limit: 5, ..RelationQuery::default() })
+        .await
+        .unwrap_err();
     assert_eq!(error, LibrarianError::NothingAsked);
-    let first = graph.query(&RelationQuery { limit: 20, ..about("hub") }).await.unwrap();
+    let first = graph.find_relations(&RelationQuery { limit: 20, ..about("hub") }).await.unwrap();
     assert_eq!((first.triples.len(), first.more), (20, true));
     let after = first.triples[19].id;
-    let rest = graph.query(&RelationQuery { limit: 20, after, ..about("hub") }).await.unwrap();
+    let rest =
+        graph.find_relations(&RelationQuery { limit: 20, after, ..about("hub") }).await.unwrap();
     assert_eq!((rest.triples.len(), rest.more), (10, false));
     let all = RelationQuery { predicate: Some(name("HAS")), limit: 30, ..RelationQuery::default() };
-    let exactly = graph.query(&all).await.unwrap();
+    let exactly = graph.find_relations(&all).await.unwrap();
     assert_eq!((exactly.triples.len(), exactly.more), (30, false));
     let one = RelationQuery { object: Some(name("N7")), limit: 30, ..RelationQuery::default() };
-    assert_eq!(graph.query(&one).await.unwrap().triples.len(), 1);
-    assert!(graph.query(&about("unknown")).await.unwrap().triples.is_empty());
+    assert_eq!(graph.find_relations(&one).await.unwrap().triples.len(), 1);
+    assert!(graph.find_relations(&about("unknown")).await.unwrap().triples.is_empty());
 }
 
 async fn add_cycle(graph: &Graph) {
@@ -225,7 +232,7 @@ async fn every_limit_is_said(database: Database) {
     for direction in [Direction::Out, Direction::Both] {
         let of = |nodes, edges| TraversalRequest {
             direction,
-            limits: Limits { nodes, edges },
+            limits: TraversalLimits { nodes, edges },
             ..request_from("c20", 8)
         };
         let few = traverse(&graph, &of(5, 100)).await;
@@ -266,7 +273,7 @@ async fn ten_thousand_predicates_are_no_burden(database: Database) {
     };
     let found = traverse(&graph, &one).await;
     assert_eq!(names(&found)[1].0, "thing 99");
-    let page = graph.query(&about("centre")).await.unwrap();
+    let page = graph.find_relations(&about("centre")).await.unwrap();
     assert_eq!((page.triples.len(), page.more), (100, true));
 }
 
@@ -276,7 +283,7 @@ async fn a_hub_is_cut_and_not_read_whole(database: Database) {
         (0..5_000).map(|n| triple("hub", "has", &format!("leaf {n}"))).collect();
     many.push(triple("leaf 3", "is next to", "far"));
     graph.add_all(&many).await.unwrap();
-    let limits = Limits { nodes: 50, edges: 60 };
+    let limits = TraversalLimits { nodes: 50, edges: 60 };
     for direction in [Direction::Out, Direction::Both] {
         let found =
             traverse(&graph, &TraversalRequest { limits, direction, ..request_from("hub", 4) })
@@ -287,7 +294,7 @@ async fn a_hub_is_cut_and_not_read_whole(database: Database) {
 }
 
 fn document(key: &str) -> EntryKey {
-    EntryKey::new(Space::Documents, "default", key)
+    EntryKey::new(EntrySpace::Documents, "default", key)
 }
 
 async fn texts_are_related_through_what_they_mention(database: Database) {
@@ -305,19 +312,19 @@ async fn texts_are_related_through_what_they_mention(database: Database) {
         ])
         .await
         .unwrap();
-    let found = graph.neighbours_of_entries(&[document("ada.md")], 2, 10).await.unwrap();
+    let found = graph.find_texts_related_to(&[document("ada.md")], 2, 10).await.unwrap();
     let view: Vec<(&str, u32, &str)> =
         found.iter().map(|one| (one.entry.key.as_str(), one.distance, one.path.as_str())).collect();
     assert_eq!(view, [("notes.md", 0, "Notes"), ("babbage.md", 1, "Notes -describe-> Engine"),]);
-    let one = graph.neighbours_of_entries(&[document("ada.md")], 2, 1).await.unwrap();
+    let one = graph.find_texts_related_to(&[document("ada.md")], 2, 1).await.unwrap();
     assert_eq!(one.len(), 1);
-    assert!(graph.neighbours_of_entries(&[document("none.md")], 2, 10).await.unwrap().is_empty());
-    let around = graph.related_documents(&name("babbage"), 3, 10).await.unwrap();
+    assert!(graph.find_texts_related_to(&[document("none.md")], 2, 10).await.unwrap().is_empty());
+    let around = graph.find_related_texts(&name("babbage"), 3, 10).await.unwrap();
     let keys: Vec<&str> = around.iter().map(|one| one.entry.key.as_str()).collect();
     assert_eq!(keys, ["babbage.md", "notes.md", "ada.md"]);
     assert_eq!(around[2].path, "Babbage -designed-> Engine <-describe- Notes");
-    graph.unlink(&document("notes.md")).await.unwrap();
-    let around = graph.related_documents(&name("babbage"), 3, 10).await.unwrap();
+    graph.remove_mentions(&document("notes.md")).await.unwrap();
+    let around = graph.find_related_texts(&name("babbage"), 3, 10).await.unwrap();
     assert!(around.iter().all(|one| one.entry.key != "notes.md"));
 }
 
@@ -330,7 +337,8 @@ async fn writers_at_once_record_each_relation_once(database: Database) {
                 let mut stored = 0;
                 for n in 0..20 {
                     let (one, other) = (format!("n{}", n % 5), format!("n{}", (n + 1) % 5));
-                    let added = graph.add(triple(&one, &format!("p{}", n / 5), &other)).await;
+                    let added =
+                        graph.record_relation(triple(&one, &format!("p{}", n / 5), &other)).await;
                     stored += u32::from(added.unwrap() == AddOutcome::Stored);
                 }
                 stored
@@ -342,5 +350,5 @@ async fn writers_at_once_record_each_relation_once(database: Database) {
         stored += tokio::time::timeout(Duration::from_mins(2), task).await.unwrap().unwrap();
     }
     assert_eq!(stored, 20);
-    assert_eq!(graph.size().await.unwrap(), (5, 20));
+    assert_eq!(graph.count_nodes_and_relations().await.unwrap(), (5, 20));
 }

@@ -1,9 +1,9 @@
 //! Tests the graph's tools as a model calls them.
 
 use lango_librarian::Holdings;
-use lango_librarian::graph::Name;
+use lango_librarian::graph::GraphName;
 use lango_librarian::inquiries::InquirySettings;
-use lango_retrieval::{EntryKey, NewEntry, NewPassage, Retrieval, Space};
+use lango_retrieval::{EntryKey, EntrySpace, NewEntry, NewPassage, Retrieval};
 use lango_store::Database;
 use lango_tool::{SafetyLevel, ToolError};
 use serde_json::json;
@@ -20,7 +20,7 @@ async fn relations_are_added_found_and_followed(database: Database) {
     });
     let retrieval = Retrieval::open(database, None).await.unwrap();
     let document = NewEntry {
-        key: EntryKey::new(Space::Documents, "default", "letters.md"),
+        key: EntryKey::new(EntrySpace::Documents, "default", "letters.md"),
         title: "Letters".into(),
         source: "letters.md".into(),
         digest: "1".into(),
@@ -30,7 +30,7 @@ async fn relations_are_added_found_and_followed(database: Database) {
             position: "line 1".into(),
         }],
     };
-    retrieval.put(&document).await.unwrap();
+    retrieval.put_entry(&document).await.unwrap();
     let holdings = Holdings::open(retrieval, InquirySettings::default()).await.unwrap();
     let tools = tools(&holdings, None).await;
     let added = call(&tools, "graph_add", ada.clone()).await.unwrap();
@@ -66,8 +66,8 @@ async fn relations_are_added_found_and_followed(database: Database) {
     });
     call(&tools, "graph_add", knew).await.unwrap();
     let graph = holdings.graph();
-    let name = Name::new("node", "charles").unwrap();
-    let related = graph.related_documents(&name, 1, 5).await.unwrap();
+    let name = GraphName::new("node", "charles").unwrap();
+    let related = graph.find_related_texts(&name, 1, 5).await.unwrap();
     assert_eq!(related[0].entry, document.key, "a source that names a document links it");
     let unknown = call(&tools, "graph_traverse", json!({ "start_node": "ote" })).await.unwrap_err();
     assert!(unknown.to_string().contains("there is: Notes"), "{unknown}");

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use lango_egress::{Guard, Rules};
 use lango_librarian::documents::{
-    Fetch, Ingest, IngestReport, ReadLimits, Source, Unreadable, document_tools,
+    IngestReport, IngestSource, Ingester, PageFetcher, ReadLimits, UnreadableReason,
+    build_document_tools,
 };
-use lango_retrieval::{NewPassage, Retrieval, Space};
+use lango_retrieval::{EntrySpace, NewPassage, Retrieval};
 use lango_store::Database;
 use lango_tool::{ToolError, ToolRegistry};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -27,30 +28,32 @@ on_both! {
     the_tools_stay_in_the_workspace,
 }
 
-pub(crate) async fn ingest(database: Database) -> Ingest {
+pub(crate) async fn ingest(database: Database) -> Ingester {
     let retrieval = Retrieval::open(database, None).await.unwrap();
-    Ingest::new(retrieval, reader(), None)
+    Ingester::new(retrieval, reader(), None)
 }
 
-async fn run(ingest: &Ingest, paths: &[&Path]) -> IngestReport {
-    let sources: Vec<Source> = paths.iter().map(|path| Source::Path(path.into())).collect();
+async fn run(ingest: &Ingester, paths: &[&Path]) -> IngestReport {
+    let sources: Vec<IngestSource> =
+        paths.iter().map(|path| IngestSource::Path(path.into())).collect();
     let cancel = CancellationToken::new();
     ingest.run(&sources, "notes", false, &mut |_| {}, &cancel).await.unwrap()
 }
 
 /// Returns the documents of the collection, by key.
 pub(crate) async fn stored_documents(retrieval: &Retrieval) -> BTreeMap<String, Vec<NewPassage>> {
-    let found = retrieval.entries(Space::Documents, Some("notes"), None, 1_000).await.unwrap();
+    let found =
+        retrieval.list_entries(EntrySpace::Documents, Some("notes"), None, 1_000).await.unwrap();
     let mut stored = BTreeMap::new();
     for entry in found {
-        let passages = retrieval.passages(&entry.key).await.unwrap();
+        let passages = retrieval.read_passages(&entry.key).await.unwrap();
         assert_eq!(passages.len() as u64, entry.passages, "half a document: {}", entry.key.key);
         stored.insert(entry.key.key, passages);
     }
     stored
 }
 
-async fn names(ingest: &Ingest, root: &Path) -> Vec<String> {
+async fn names(ingest: &Ingester, root: &Path) -> Vec<String> {
     let root = root.canonicalize().unwrap();
     let stored = stored_documents(ingest.retrieval()).await;
     let name = |key: &String| Path::new(key).strip_prefix(&root).unwrap().display().to_string();
@@ -127,7 +130,7 @@ async fn what_cannot_be_read_is_listed_and_stops_nothing(database: Database) {
         names(&ingest, root).await,
         ["good.md", "harbour.docx", "lighthouse.pdf", "western.txt"]
     );
-    let why: Vec<(String, &Unreadable)> = report
+    let why: Vec<(String, &UnreadableReason)> = report
         .skipped
         .iter()
         .map(|one| (one.source.rsplit('/').next().unwrap().to_owned(), &one.reason))
@@ -135,8 +138,8 @@ async fn what_cannot_be_read_is_listed_and_stops_nothing(database: Database) {
     assert!(
         matches!(
             why.as_slice(),
-            [(_, Unreadable::Binary), (corrupt, Unreadable::Corrupt { .. }), (_, Unreadable::Empty),
-             (_, Unreadable::Encrypted), (huge, Unreadable::TooLarge { .. }), (link, _)]
+            [(_, UnreadableReason::Binary), (corrupt, UnreadableReason::Corrupt { .. }), (_, UnreadableReason::Empty),
+             (_, UnreadableReason::Encrypted), (huge, UnreadableReason::TooLarge { .. }), (link, _)]
             if corrupt == "corrupt.pdf" && huge == "huge.txt" && link == "loop"
         ),
         "{why:?}"
@@ -152,7 +155,7 @@ async fn a_dry_run_writes_nothing(database: Database) {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("one.md"), "one").unwrap();
     let ingest = ingest(database).await;
-    let sources = [Source::Path(directory.path().into())];
+    let sources = [IngestSource::Path(directory.path().into())];
     let cancel = CancellationToken::new();
     let report = ingest.run(&sources, "notes", true, &mut |_| {}, &cancel).await.unwrap();
     assert_eq!((report.added, report.passages), (1, 1));
@@ -166,7 +169,7 @@ async fn an_ingest_that_is_stopped_goes_on_where_it_was(database: Database) {
             .unwrap();
     }
     let ingest = ingest(database).await;
-    let sources = [Source::Path(directory.path().into())];
+    let sources = [IngestSource::Path(directory.path().into())];
     let cancel = CancellationToken::new();
     let mut seen = Vec::new();
     let mut stop = |progress: lango_librarian::documents::IngestProgress<'_>| {
@@ -211,14 +214,14 @@ const PICTURE: &str =
 async fn pages_are_fetched_and_follow_what_the_server_says(database: Database) {
     let (base, guard) = server(&[("/lamps", PAGE), ("/picture", PICTURE)]).await;
     let retrieval = Retrieval::open(database, None).await.unwrap();
-    let fetch = Fetch::new(guard, ReadLimits::default());
-    let ingest = Ingest::new(retrieval.clone(), reader(), Some(fetch));
+    let fetch = PageFetcher::new(guard, ReadLimits::default());
+    let ingest = Ingester::new(retrieval.clone(), reader(), Some(fetch));
     let cancel = CancellationToken::new();
-    let lamps = Source::parse(&format!("{base}/lamps#oil")).unwrap();
-    let sources = [lamps.clone(), Source::parse(&format!("{base}/picture")).unwrap()];
+    let lamps = IngestSource::parse(&format!("{base}/lamps#oil")).unwrap();
+    let sources = [lamps.clone(), IngestSource::parse(&format!("{base}/picture")).unwrap()];
     let report = ingest.run(&sources, "notes", false, &mut |_| {}, &cancel).await.unwrap();
     assert_eq!((report.added, report.skipped.len()), (1, 1), "{report:?}");
-    assert!(matches!(report.skipped[0].reason, Unreadable::Unsupported { .. }));
+    assert!(matches!(report.skipped[0].reason, UnreadableReason::Unsupported { .. }));
     let stored = stored_documents(&retrieval).await;
     let (key, passages) = stored.iter().next().unwrap();
     assert_eq!(*key, format!("{base}/lamps"));
@@ -227,8 +230,8 @@ async fn pages_are_fetched_and_follow_what_the_server_says(database: Database) {
         ("Whale oil.", "Lamps > Oil")
     );
     // Without permission, an address of this machine is not reached.
-    let refused = Fetch::new(Guard::new(Rules::default()), ReadLimits::default());
-    let other = Ingest::new(retrieval.clone(), reader(), Some(refused));
+    let refused = PageFetcher::new(Guard::new(Rules::default()), ReadLimits::default());
+    let other = Ingester::new(retrieval.clone(), reader(), Some(refused));
     let report = other.run(&[lamps], "notes", false, &mut |_| {}, &cancel).await.unwrap();
     assert!(report.failed() && report.skipped[0].reason.to_string().contains("egress.allow"));
     assert_eq!(crate::ingest::stored_documents(&retrieval).await.len(), 1);
@@ -244,7 +247,7 @@ async fn the_tools_stay_in_the_workspace(database: Database) {
     fs::write(workspace.join("binary.md"), b"\0").unwrap();
     std::os::unix::fs::symlink(&outside, workspace.join("way")).unwrap();
     let mut registry = ToolRegistry::new();
-    for tool in document_tools(&ingest(database).await, workspace.clone()) {
+    for tool in build_document_tools(&ingest(database).await, workspace.clone()) {
         registry.add_registered(tool).unwrap();
     }
     let call = async |name: &str, arguments: &str| {

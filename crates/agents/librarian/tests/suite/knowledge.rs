@@ -2,7 +2,7 @@
 
 use lango_librarian::Holdings;
 use lango_librarian::inquiries::InquirySettings;
-use lango_librarian::knowledge::Category;
+use lango_librarian::knowledge::KnowledgeCategory;
 use lango_store::{Database, Statement};
 use lango_tool::ToolError;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ async fn a_key_that_is_taken_gets_a_new_version(database: Database) {
     assert_eq!(other["replaced"]["content"], "cargo build");
     assert_eq!(other["replaced"]["by"], "librarian");
     assert!(other["replaced"]["recorded_at"].is_string());
-    let history = holdings.knowledge().history("build command").await.unwrap();
+    let history = holdings.knowledge().list_versions("build command").await.unwrap();
     let contents: Vec<(i64, &str)> =
         history.iter().map(|one| (one.version, one.content.as_str())).collect();
     assert_eq!(contents, [(2, "make all"), (1, "cargo build")]);
@@ -92,7 +92,7 @@ async fn what_is_removed_is_gone(database: Database) {
     assert!(knowledge.remove("HINT").await.unwrap());
     assert!(!knowledge.remove("hint").await.unwrap());
     assert!(keys(&holdings, "hint quokka zanzibar").await.is_empty());
-    assert!(knowledge.history("hint").await.unwrap().is_empty());
+    assert!(knowledge.list_versions("hint").await.unwrap().is_empty());
     let left = knowledge.list(None, "", 10).await.unwrap();
     assert_eq!(left.len(), 1);
     for table in ["knowledge_versions", "retrieval_entries"] {
@@ -128,7 +128,7 @@ async fn writers_at_once_lose_nothing(database: Database) {
     }
     versions.sort_unstable();
     assert_eq!(versions, [1, 2, 3, 4]);
-    let history = holdings.knowledge().history("shared").await.unwrap();
+    let history = holdings.knowledge().list_versions("shared").await.unwrap();
     assert_eq!(history.len(), 4);
     let found = holdings.knowledge().search("writer", None, 10).await.unwrap();
     assert_eq!(found.hits.len(), 1);
@@ -153,6 +153,6 @@ async fn bad_input_is_refused(database: Database) {
         let error = call(&tools, tool, bad.clone()).await.unwrap_err();
         assert!(matches!(error, ToolError::Arguments(_)), "{tool} {bad}: {error}");
     }
-    let none = holdings.knowledge().list(Some(Category::Fact), "", 10).await.unwrap();
+    let none = holdings.knowledge().list(Some(KnowledgeCategory::Fact), "", 10).await.unwrap();
     assert!(none.is_empty());
 }

@@ -4,27 +4,28 @@ use std::io::{Cursor, Write as _};
 use std::path::{Path, PathBuf};
 
 use lango_librarian::documents::{
-    BlockKind, Content, Document, DocumentKind, ReadLimits, Reader, Unreadable, passages,
+    BlockKind, Document, DocumentKind, DocumentReader, FileContent, ReadLimits, UnreadableReason,
+    cut_into_passages,
 };
 use zip::write::SimpleFileOptions;
 
-pub(crate) fn reader() -> Reader {
+pub(crate) fn reader() -> DocumentReader {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_lango-librarian-read-document"));
-    Reader::new(program, ReadLimits::default())
+    DocumentReader::new(program, ReadLimits::default())
 }
 
 pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-async fn read(path: &Path) -> Result<Document, Unreadable> {
+async fn read(path: &Path) -> Result<Document, UnreadableReason> {
     let reader = reader();
     let content = reader.load(path)?;
     reader.read(content).await
 }
 
-async fn read_bytes(name: &str, bytes: Vec<u8>) -> Result<Document, Unreadable> {
-    reader().read(Content { name: name.to_owned(), content_type: None, bytes }).await
+async fn read_bytes(name: &str, bytes: Vec<u8>) -> Result<Document, UnreadableReason> {
+    reader().read(FileContent { name: name.to_owned(), content_type: None, bytes }).await
 }
 
 #[tokio::test]
@@ -32,7 +33,7 @@ async fn a_pdf_is_read_page_by_page() {
     let document = read(&fixture("lighthouse.pdf")).await.unwrap();
     assert_eq!(document.kind, DocumentKind::Pdf);
     assert_eq!(document.title.as_deref(), Some("The lighthouse handbook"));
-    let found = passages(&document);
+    let found = cut_into_passages(&document);
     let about = |words: &str| {
         let passage = found.iter().find(|passage| passage.text.contains(words));
         passage.unwrap_or_else(|| panic!("{words} is not in {found:?}")).span.to_string()
@@ -52,7 +53,7 @@ async fn a_word_document_is_read_with_its_headings_lists_and_tables() {
     assert_eq!(document.title.as_deref(), Some("Harbour rules"));
     let table = document.blocks.iter().find(|block| block.kind == BlockKind::Table).unwrap();
     assert_eq!(table.text, "Length | Fee\nunder 8 m | 12 crowns\nover 8 m | 20 crowns");
-    let found = passages(&document);
+    let found = cut_into_passages(&document);
     let heading = |words: &str| {
         found.iter().find(|passage| passage.text.contains(words)).unwrap().heading.as_str()
     };
@@ -65,12 +66,12 @@ async fn a_word_document_is_read_with_its_headings_lists_and_tables() {
 #[tokio::test]
 async fn what_is_damaged_or_locked_says_so() {
     let broken = read(&fixture("corrupt.pdf")).await.unwrap_err();
-    assert!(matches!(broken, Unreadable::Corrupt { .. }), "{broken:?}");
-    assert_eq!(read(&fixture("encrypted.pdf")).await.unwrap_err(), Unreadable::Encrypted);
+    assert!(matches!(broken, UnreadableReason::Corrupt { .. }), "{broken:?}");
+    assert_eq!(read(&fixture("encrypted.pdf")).await.unwrap_err(), UnreadableReason::Encrypted);
     let half = std::fs::read(fixture("harbour.docx")).unwrap();
     let half = half[..half.len() / 2].to_vec();
     let broken = read_bytes("a.docx", half).await.unwrap_err();
-    assert!(matches!(broken, Unreadable::Corrupt { .. }), "{broken:?}");
+    assert!(matches!(broken, UnreadableReason::Corrupt { .. }), "{broken:?}");
 }
 
 #[tokio::test]
@@ -90,7 +91,7 @@ async fn a_pdf_that_is_damaged_anywhere_does_no_harm() {
         // The result is always a document or a reason.
         match read_bytes("a.pdf", bytes).await {
             Ok(_) => readable += 1,
-            Err(Unreadable::Failed { detail }) => panic!("{detail}"),
+            Err(UnreadableReason::Failed { detail }) => panic!("{detail}"),
             Err(_) => {}
         }
     }
@@ -115,7 +116,7 @@ async fn an_archive_that_unpacks_without_end_is_given_up() {
     let bomb = archive(&[("word/document.xml", &xml)]);
     assert!(bomb.len() < 1024 * 1024, "{}", bomb.len());
     let reason = read_bytes("bomb.docx", bomb).await.unwrap_err();
-    assert!(matches!(reason, Unreadable::Exhausted { .. }), "{reason:?}");
+    assert!(matches!(reason, UnreadableReason::Exhausted { .. }), "{reason:?}");
 }
 
 #[tokio::test]
@@ -137,26 +138,29 @@ async fn a_file_that_is_no_text_is_named_for_what_it_is() {
     // A sparse file of a gigabyte, which must not be read into memory.
     std::fs::File::create(at("huge.txt")).unwrap().set_len(1024 * 1024 * 1024).unwrap();
     let huge = read(&at("huge.txt")).await.unwrap_err();
-    assert_eq!(huge, Unreadable::TooLarge { bytes: 1 << 30, most: 32 << 20 });
+    assert_eq!(huge, UnreadableReason::TooLarge { bytes: 1 << 30, most: 32 << 20 });
     std::fs::write(at("binary.md"), b"# Title\n\0\x01\x02\xff").unwrap();
-    assert_eq!(read(&at("binary.md")).await.unwrap_err(), Unreadable::Binary);
+    assert_eq!(read(&at("binary.md")).await.unwrap_err(), UnreadableReason::Binary);
     std::fs::write(at("empty.md"), " \n\n").unwrap();
-    assert_eq!(read(&at("empty.md")).await.unwrap_err(), Unreadable::Empty);
+    assert_eq!(read(&at("empty.md")).await.unwrap_err(), UnreadableReason::Empty);
     std::fs::write(at("page.html"), "<html><script>x</script></html>").unwrap();
-    assert_eq!(read(&at("page.html")).await.unwrap_err(), Unreadable::Empty);
+    assert_eq!(read(&at("page.html")).await.unwrap_err(), UnreadableReason::Empty);
     let cyrillic = b"\xf3\xdf\xe5\xfb\xfc \xe5\xf9\xa3 \xfd\xf4\xe9\xc8";
     std::fs::write(at("encoding.txt"), cyrillic).unwrap();
-    assert_eq!(read(&at("encoding.txt")).await.unwrap_err(), Unreadable::Encoding);
+    assert_eq!(read(&at("encoding.txt")).await.unwrap_err(), UnreadableReason::Encoding);
     let pipe = at("pipe.txt");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    assert_eq!(read(&pipe).await.unwrap_err(), Unreadable::NotAFile { what: "a pipe".to_owned() });
+    assert_eq!(
+        read(&pipe).await.unwrap_err(),
+        UnreadableReason::NotAFile { what: "a pipe".to_owned() }
+    );
     let device = read(Path::new("/dev/zero")).await.unwrap_err();
-    assert_eq!(device, Unreadable::NotAFile { what: "a device".to_owned() });
+    assert_eq!(device, UnreadableReason::NotAFile { what: "a device".to_owned() });
 }
 
 #[tokio::test]
 async fn a_helper_that_cannot_be_started_is_said() {
-    let reader = Reader::new(PathBuf::from("/no/such/program"), ReadLimits::default());
+    let reader = DocumentReader::new(PathBuf::from("/no/such/program"), ReadLimits::default());
     let content = reader.load(&fixture("lighthouse.pdf")).unwrap();
     let reason = reader.read(content).await.unwrap_err();
     assert!(reason.to_string().contains("cannot be started"), "{reason}");

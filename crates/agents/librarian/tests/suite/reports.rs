@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 
 use lango_egress::{ClientLimits, Guard, GuardedClient, Rules};
-use lango_librarian::documents::{Fetch, ReadLimits};
+use lango_librarian::documents::{PageFetcher, ReadLimits};
 use lango_librarian::inquiries::InquirySettings;
-use lango_librarian::skills::{Drafts, SkillSources};
-use lango_librarian::{DocumentSettings, LibrarianSettings, WebSearch};
-use lango_protocol::{CallReport, Details, SessionId};
+use lango_librarian::skills::{SkillDrafts, SkillSources};
+use lango_librarian::{DocumentSettings, LibrarianSettings, WebSearchClient};
+use lango_protocol::{CallReport, ReportDetails, SessionId};
 use lango_store::{Database, DatabaseLocation};
 use lango_tool::ToolRegistry;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ pub(crate) async fn run_and_report(
 /// Renders a report as one text: the summary, the details, the notes.
 pub(crate) fn render_report(report: &CallReport) -> String {
     let details = report.details.as_ref().map(|details| match details {
-        Details::Markdown(text) => text.clone(),
+        ReportDetails::Markdown(text) => text.clone(),
         other => panic!("nothing here is quoted as a whole: {other:?}"),
     });
     let parts = [report.summary.clone()].into_iter().chain(details);
@@ -51,7 +51,7 @@ pub(crate) fn render_report(report: &CallReport) -> String {
 
 /// Returns the settings for documents of this directory.
 fn documents(workspace: &Path) -> DocumentSettings {
-    let fetch = Fetch::new(Guard::new(Rules::default()), ReadLimits::default());
+    let fetch = PageFetcher::new(Guard::new(Rules::default()), ReadLimits::default());
     DocumentSettings { reader: reader(), fetch, workspace: workspace.to_owned() }
 }
 
@@ -248,7 +248,7 @@ async fn skills_are_written_and_listed() {
     let directory = tempfile::tempdir().unwrap();
     let skills = skill_sources(directory.path());
     let empty = SkillSources {
-        drafts: Drafts { ..skills.drafts.clone() },
+        drafts: SkillDrafts { ..skills.drafts.clone() },
         usable: std::sync::Arc::new(Vec::new),
     };
     let holdings = new_holdings(directory.path()).await;
@@ -281,7 +281,7 @@ async fn pages_of_the_web_are_listed_with_their_addresses() {
         &[("/search?q=tomatoes&format=json", FOUND), ("/search?q=moon&format=json", NOTHING)];
     let (base, guard) = server(pages).await;
     let client = GuardedClient::new(guard, ClientLimits::default());
-    let web = Some(WebSearch::new(&base, client).unwrap());
+    let web = Some(WebSearchClient::new(&base, client).unwrap());
     let directory = tempfile::tempdir().unwrap();
     let settings = LibrarianSettings { web, ..LibrarianSettings::default() };
     let tools = tools_with(&new_holdings(directory.path()).await, settings).await;
@@ -316,7 +316,7 @@ async fn every_call_says_what_it_is_about() {
     let client = GuardedClient::new(guard, ClientLimits::default());
     let settings = LibrarianSettings {
         documents: Some(documents(directory.path())),
-        web: Some(WebSearch::new(base, client).unwrap()),
+        web: Some(WebSearchClient::new(base, client).unwrap()),
         skills: Some(skill_sources(directory.path())),
         ..with_stores()
     };

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use lango_librarian::skills::{Drafts, ListedSkill, SkillSources};
+use lango_librarian::skills::{ListedSkill, SkillDrafts, SkillSources};
 use lango_tool::{SafetyLevel, ToolError};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) fn skill_sources(place: &std::path::Path) -> SkillSources {
         state: "allowed".into(),
     };
     SkillSources {
-        drafts: Drafts { pending: place.join("pending"), own: place.join("own") },
+        drafts: SkillDrafts { pending: place.join("pending"), own: place.join("own") },
         usable: Arc::new(move || vec![usable.clone()]),
     }
 }

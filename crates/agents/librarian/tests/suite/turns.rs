@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use lango_protocol::{
-    CallId, CallReport, CallStatus, Event, EventBody, EventId, Origin, SessionId, Timestamp, TurnId,
+    CallId, CallReport, CallStatus, Event, EventBody, EventId, MessageOrigin, SessionId, Timestamp,
+    TurnId,
 };
 use serde_json::{Value, json};
 
@@ -24,7 +25,7 @@ impl TurnScript {
                 text: message.to_owned(),
                 attachment: None,
                 images: Vec::new(),
-                origin: Origin::Chat,
+                origin: MessageOrigin::Chat,
                 sender: None,
                 call: None,
             },

@@ -28,7 +28,7 @@ pub(crate) struct FrameReference {
 impl Browser {
     /// Returns the frames of the current page, the page itself first. A frame that does not answer
     /// is left out; a page that does not is stopped.
-    pub(crate) async fn frames(&self) -> Result<Vec<FrameReference>, NavigatorError> {
+    pub(crate) async fn list_frames(&self) -> Result<Vec<FrameReference>, NavigatorError> {
         let tab = self.tab()?;
         if tab.is_crashed {
             return Err(NavigatorError::Crashed);
@@ -37,11 +37,11 @@ impl Browser {
         let timeout = self.answer_timeout();
         let tree = match self.call_within(&tab.session, GetFrameTree {}, timeout).await {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
-                return Err(self.stop(&tab.session).await);
+                return Err(self.stop_scripts(&tab.session).await);
             }
             other => other?,
         };
-        collect(&tree.frame_tree, &tab.session, &mut found);
+        collect_frames(&tree.frame_tree, &tab.session, &mut found);
         if let Some(main) = found.first_mut() {
             main.is_main = true;
         }
@@ -56,7 +56,7 @@ impl Browser {
                     return Ok(found);
                 }
                 if let Ok(tree) = self.call(&session, GetFrameTree {}).await {
-                    collect(&tree.frame_tree, &session, &mut found);
+                    collect_frames(&tree.frame_tree, &session, &mut found);
                     parents.push(session);
                 }
             }
@@ -71,7 +71,7 @@ impl Browser {
     }
 
     /// Stops the scripts of a page that does not answer; if that does not help, crashes the page.
-    pub(crate) async fn stop(&self, session: &str) -> NavigatorError {
+    pub(crate) async fn stop_scripts(&self, session: &str) -> NavigatorError {
         if self.is_gone() {
             return NavigatorError::Ended;
         }
@@ -92,10 +92,10 @@ impl Browser {
         function: &str,
         arguments: Vec<Value>,
     ) -> Result<T, NavigatorError> {
-        let context = self.world(frame).await?;
+        let context = self.create_isolated_world(frame).await?;
         let evaluated =
             self.evaluate(frame, CallTarget::World(context), function, arguments, true).await?;
-        value_of(evaluated, function)
+        parse_value(evaluated, function)
     }
 
     /// Calls a function of our script on an element and returns its value.
@@ -108,7 +108,7 @@ impl Browser {
     ) -> Result<T, NavigatorError> {
         let target = CallTarget::Object(object.to_owned());
         let evaluated = self.evaluate(frame, target, function, arguments, true).await?;
-        value_of(evaluated, function)
+        parse_value(evaluated, function)
     }
 
     /// Calls a function of our script that returns one element or none.
@@ -118,7 +118,7 @@ impl Browser {
         function: &str,
         arguments: Vec<Value>,
     ) -> Result<Option<String>, NavigatorError> {
-        let context = self.world(frame).await?;
+        let context = self.create_isolated_world(frame).await?;
         let evaluated =
             self.evaluate(frame, CallTarget::World(context), function, arguments, false).await?;
         Ok(evaluated.result.object_id)
@@ -156,7 +156,7 @@ impl Browser {
     }
 
     /// Returns the browser's number of an element.
-    pub(crate) async fn number_of(
+    pub(crate) async fn element_number(
         &self,
         frame: &FrameReference,
         object: &str,
@@ -166,12 +166,12 @@ impl Browser {
     }
 
     /// Resolves an element by its number in our isolated world; `None` once it is gone.
-    pub(crate) async fn element(
+    pub(crate) async fn resolve_element(
         &self,
         frame: &FrameReference,
         number: i64,
     ) -> Result<Option<String>, NavigatorError> {
-        let Ok(context) = self.world(frame).await else {
+        let Ok(context) = self.create_isolated_world(frame).await else {
             return if self.is_gone() { Err(NavigatorError::Ended) } else { Ok(None) };
         };
         let command = ResolveNode { backend_node_id: number, execution_context_id: Some(context) };
@@ -182,12 +182,12 @@ impl Browser {
         }
     }
 
-    async fn world(&self, frame: &FrameReference) -> Result<i64, NavigatorError> {
+    async fn create_isolated_world(&self, frame: &FrameReference) -> Result<i64, NavigatorError> {
         let command = CreateIsolatedWorld { frame_id: frame.frame.clone(), world_name: "lango" };
         let world = self.call_within(&frame.session, command, self.answer_timeout()).await;
         match world {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
-                Err(self.stop(&frame.session).await)
+                Err(self.stop_scripts(&frame.session).await)
             }
             other => Ok(other?.execution_context_id),
         }
@@ -206,7 +206,7 @@ impl Browser {
             CallTarget::Object(object) => (Some(object), None),
         };
         let command = CallFunctionOn {
-            function_declaration: script::calling(function),
+            function_declaration: script::function_calling(function),
             object_id,
             execution_context_id,
             arguments: arguments.into_iter().map(|value| CallArgument { value }).collect(),
@@ -216,7 +216,7 @@ impl Browser {
         let evaluated = self.call_within(&frame.session, command, self.answer_timeout()).await;
         match evaluated {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
-                Err(self.stop(&frame.session).await)
+                Err(self.stop_scripts(&frame.session).await)
             }
             other => other,
         }
@@ -228,7 +228,7 @@ enum CallTarget {
     Object(String),
 }
 
-fn collect(tree: &FrameTree, session: &str, found: &mut Vec<FrameReference>) {
+fn collect_frames(tree: &FrameTree, session: &str, found: &mut Vec<FrameReference>) {
     if found.len() >= MAX_FRAME_COUNT {
         return;
     }
@@ -239,11 +239,11 @@ fn collect(tree: &FrameTree, session: &str, found: &mut Vec<FrameReference>) {
         is_main: false,
     });
     for child in &tree.child_frames {
-        collect(child, session, found);
+        collect_frames(child, session, found);
     }
 }
 
-fn value_of<T: DeserializeOwned>(
+fn parse_value<T: DeserializeOwned>(
     evaluated: EvaluationResult,
     function: &str,
 ) -> Result<T, NavigatorError> {

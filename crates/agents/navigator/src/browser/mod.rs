@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 
 use crate::NavigatorSettings;
-use crate::chromium::{self, Process, StartOptions};
+use crate::chromium::{self, ChromiumProcess, StartOptions};
 use crate::error::NavigatorError;
 use crate::protocol::{
     CallError, CloseBrowser, Command, Connection, CreateTarget, DisableFetch, EnableFetch,
@@ -21,8 +21,8 @@ use crate::protocol::{
 };
 
 pub(crate) use frames::FrameReference;
-pub(crate) use navigate::{Arrival, Mark};
-pub(crate) use state::{Download, DownloadState, Note, State, Tab};
+pub(crate) use navigate::{LoadProgress, NavigationMark};
+pub(crate) use state::{BrowserState, Download, DownloadState, PageNote, Tab};
 
 /// Limits how long Chromium may take to start, on a machine that is busy with other things.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
@@ -35,9 +35,9 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 /// with [`Browser::close`] it has ended when that returns.
 pub(crate) struct Browser {
     connection: Connection,
-    process: Process,
+    process: ChromiumProcess,
     proxy: Proxy,
-    state: watch::Sender<State>,
+    state: watch::Sender<BrowserState>,
     downloads: PathBuf,
     timeout: Duration,
 }
@@ -56,17 +56,17 @@ impl Browser {
     ) -> Result<Self, NavigatorError> {
         let program =
             chromium::find(settings.chromium.as_deref(), std::env::var_os("PATH").as_deref())?;
-        let home = temporary_home()?;
+        let home = create_temporary_home()?;
         let profile = match &settings.profile {
             Some(kept) => kept.clone(),
             None => home.path().join("p"),
         };
-        private_directory(&profile)?;
-        private_directory(&downloads)?;
+        create_private_directory(&profile)?;
+        create_private_directory(&downloads)?;
         let proxy = Proxy::start(settings.guard.clone(), settings.proxy.clone())
             .await
             .map_err(NavigatorError::NoProxy)?;
-        let arguments = chromium::arguments(&StartOptions {
+        let arguments = chromium::build_arguments(&StartOptions {
             profile: &profile,
             proxy_port: proxy.port(),
             headless: settings.headless,
@@ -77,7 +77,7 @@ impl Browser {
             reason,
             words: if words.is_empty() { words } else { format!(". It said:\n{words}") },
         };
-        let (mut process, from, to) = Process::start(&program, &arguments, home.path())
+        let (mut process, from, to) = ChromiumProcess::start(&program, &arguments, home.path())
             .map_err(|error| did_not_start(error.to_string(), String::new()))?;
         // From here on its keeper removes it, even if this process cannot.
         let _ = home.keep();
@@ -96,9 +96,15 @@ impl Browser {
             return Err(did_not_start(reason, process.last_output().await));
         }
         let largest_download = settings.download_bytes;
-        let (state, _) = watch::channel(State { largest_download, ..State::default() });
+        let (state, _) =
+            watch::channel(BrowserState { largest_download, ..BrowserState::default() });
         let credentials = proxy.credentials().clone();
-        tokio::spawn(watcher::follow(connection.clone(), events, state.clone(), credentials));
+        tokio::spawn(watcher::follow_browser(
+            connection.clone(),
+            events,
+            state.clone(),
+            credentials,
+        ));
         let timeout = settings.timeout;
         let browser = Self { connection, process, proxy, state, downloads, timeout };
         browser.set_up().await?;
@@ -113,11 +119,14 @@ impl Browser {
             events_enabled: true,
         })
         .await?;
-        self.call_browser(watcher::attach_to("page")).await?;
-        if !self.wait(Duration::from_secs(5), |state| state.tab().is_some()).await {
+        self.call_browser(watcher::attach_command("page")).await?;
+        if !self.wait_until(Duration::from_secs(5), |state| state.tab().is_some()).await {
             self.call_browser(CreateTarget { url: "about:blank".to_owned() }).await?;
         }
-        if !self.wait(START_TIMEOUT, |state| state.tab().is_some_and(|tab| tab.is_ready)).await {
+        if !self
+            .wait_until(START_TIMEOUT, |state| state.tab().is_some_and(|tab| tab.is_ready))
+            .await
+        {
             return Err(NavigatorError::Failed("the browser has no tab".to_owned()));
         }
         self.authenticate().await
@@ -203,17 +212,21 @@ impl Browser {
     }
 
     /// Returns the number of tabs.
-    pub(crate) fn tabs(&self) -> usize {
+    pub(crate) fn count_tabs(&self) -> usize {
         self.state.borrow().tabs.len()
     }
 
     /// Reads the known state.
-    pub(crate) fn read_state<T>(&self, at: impl FnOnce(&State) -> T) -> T {
+    pub(crate) fn read_state<T>(&self, at: impl FnOnce(&BrowserState) -> T) -> T {
         at(&self.state.borrow())
     }
 
     /// Waits until a condition holds; `false` when the time is over or the browser is gone.
-    pub(crate) async fn wait(&self, limit: Duration, holds: impl FnMut(&State) -> bool) -> bool {
+    pub(crate) async fn wait_until(
+        &self,
+        limit: Duration,
+        holds: impl FnMut(&BrowserState) -> bool,
+    ) -> bool {
         let mut state = self.state.subscribe();
         let waiting = tokio::time::timeout(limit, state.wait_for(holds));
         tokio::select! {
@@ -223,7 +236,7 @@ impl Browser {
     }
 
     /// Returns what happened since the last call.
-    pub(crate) fn take_notes(&self) -> Vec<Note> {
+    pub(crate) fn take_notes(&self) -> Vec<PageNote> {
         let mut notes = Vec::new();
         self.state.send_if_modified(|state| {
             notes = std::mem::take(&mut state.notes);
@@ -238,7 +251,7 @@ impl Browser {
     }
 
     /// Puts back requests that were taken and are still to be reported.
-    pub(crate) fn put_back(&self, blocked: Vec<BlockedRequest>) {
+    pub(crate) fn return_blocked_requests(&self, blocked: Vec<BlockedRequest>) {
         self.proxy.restore_blocked(blocked);
     }
 
@@ -266,7 +279,7 @@ impl Browser {
 
 /// Creates a private directory for a browser. Its path is short, because Chromium puts a socket in
 /// it.
-fn temporary_home() -> Result<TempDir, NavigatorError> {
+fn create_temporary_home() -> Result<TempDir, NavigatorError> {
     let created = tempfile::Builder::new().prefix("lango-browser-").tempdir();
     created.map_err(|error| NavigatorError::NoDirectory {
         place: std::env::temp_dir().display().to_string(),
@@ -274,7 +287,7 @@ fn temporary_home() -> Result<TempDir, NavigatorError> {
     })
 }
 
-pub(crate) fn private_directory(path: &Path) -> Result<(), NavigatorError> {
+pub(crate) fn create_private_directory(path: &Path) -> Result<(), NavigatorError> {
     use std::os::unix::fs::DirBuilderExt as _;
     let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
     created.map_err(|error| NavigatorError::NoDirectory {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Browser;
-use super::state::{Stage, Tab};
+use super::state::{DocumentStage, Tab};
 use crate::error::NavigatorError;
 use crate::protocol::{
     CallError, Command, GetFrameTree, GetNavigationHistory, GetVersion, Navigate,
@@ -23,7 +23,7 @@ const FILE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Tells how far a page has loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Arrival {
+pub(crate) enum LoadProgress {
     /// All of it is loaded.
     Loaded,
     /// The document is loaded; parts of it are still loading.
@@ -36,7 +36,7 @@ pub(crate) enum Arrival {
 
 /// Remembers a moment, to see what happened since.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct NavigationMark {
     pub(crate) target: String,
     pub(crate) navigations: u64,
     pub(crate) url: String,
@@ -46,56 +46,58 @@ pub(crate) struct Mark {
 
 impl Browser {
     /// Opens an address in the current tab.
-    pub(crate) async fn navigate(&self, url: &str) -> Result<Arrival, NavigatorError> {
+    pub(crate) async fn navigate(&self, url: &str) -> Result<LoadProgress, NavigatorError> {
         let deadline = Instant::now() + self.timeout();
         let tab = self.tab()?;
-        let mark = self.mark()?;
+        let mark = self.mark_moment()?;
         let command = Navigate { url: url.to_owned() };
         let navigated = match self.call_within(&tab.session, command, self.timeout()).await {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
                 // The server does not answer, or a page hangs and cannot be left.
                 let _ = self.call(&tab.session, StopLoading {}).await;
-                return Ok(Arrival::Waiting);
+                return Ok(LoadProgress::Waiting);
             }
             other => other?,
         };
         let error = navigated.error_text;
         if navigated.is_download || error.as_deref() == Some("net::ERR_ABORTED") {
             // A navigation that becomes a file is aborted as a page.
-            if self.wait(FILE_TIMEOUT, |state| state.downloads.len() != mark.downloads).await {
-                return Ok(Arrival::Download);
+            if self.wait_until(FILE_TIMEOUT, |state| state.downloads.len() != mark.downloads).await
+            {
+                return Ok(LoadProgress::Download);
             }
         }
         if let Some(error) = error {
             // Chromium shows its own error page; what comes next finds that page complete.
-            self.wait(FILE_TIMEOUT, |state| {
+            self.wait_until(FILE_TIMEOUT, |state| {
                 state.tab().is_none_or(|tab| tab.navigations > mark.navigations)
             })
             .await;
             let is_tunnel = error == "net::ERR_TUNNEL_CONNECTION_FAILED";
             let kind = if is_tunnel { NavigatorError::NoTunnel } else { NavigatorError::Failed };
-            return Err(kind(explain(url, &error)));
+            return Err(kind(explain_error_code(url, &error)));
         }
         if let Some(loader) = navigated.loader_id {
             let left = deadline.saturating_duration_since(Instant::now());
             let target = tab.target.clone();
             let arrived = self
-                .wait(left, |state| {
+                .wait_until(left, |state| {
                     let tab = state.tabs.iter().find(|tab| tab.target == target);
                     tab.is_none_or(|tab| {
-                        tab.is_crashed || (tab.loader == loader && tab.stage >= Stage::Document)
+                        tab.is_crashed
+                            || (tab.loader == loader && tab.stage >= DocumentStage::Document)
                     })
                 })
                 .await;
             if !arrived {
-                return self.still_waiting();
+                return self.report_unfinished_load();
             }
         }
-        self.arrive(deadline).await
+        self.wait_for_rest(deadline).await
     }
 
     /// Goes one step back; `None` if there is no page before this one.
-    pub(crate) async fn back(&self) -> Result<Option<Arrival>, NavigatorError> {
+    pub(crate) async fn go_back(&self) -> Result<Option<LoadProgress>, NavigatorError> {
         let tab = self.tab()?;
         let history = self.call_when_shown(&tab.session, || GetNavigationHistory {}).await?;
         let Some(entry) =
@@ -106,20 +108,20 @@ impl Browser {
         if !entry.url.starts_with("http") {
             return Ok(None);
         }
-        let mark = self.mark()?;
+        let mark = self.mark_moment()?;
         self.call(&tab.session, NavigateToHistoryEntry { entry_id: entry.id }).await?;
         // Within a document there is no new one: only the address changes.
         let begun = self
-            .wait(self.timeout(), |state| {
+            .wait_until(self.timeout(), |state| {
                 state
                     .tab()
                     .is_none_or(|tab| tab.navigations > mark.navigations || tab.url != mark.url)
             })
             .await;
         if !begun {
-            return Ok(Some(Arrival::Waiting));
+            return Ok(Some(LoadProgress::Waiting));
         }
-        self.arrive(Instant::now() + self.timeout()).await.map(Some)
+        self.wait_for_rest(Instant::now() + self.timeout()).await.map(Some)
     }
 
     /// Calls a tab that may be between two documents, when there is none to answer.
@@ -143,9 +145,9 @@ impl Browser {
     }
 
     /// Returns the present moment.
-    pub(crate) fn mark(&self) -> Result<Mark, NavigatorError> {
+    pub(crate) fn mark_moment(&self) -> Result<NavigationMark, NavigatorError> {
         let tab = self.tab()?;
-        Ok(self.read_state(|state| Mark {
+        Ok(self.read_state(|state| NavigationMark {
             target: tab.target,
             navigations: tab.navigations,
             url: tab.url,
@@ -155,7 +157,10 @@ impl Browser {
     }
 
     /// Waits for what an action may have started.
-    pub(crate) async fn settle(&self, mark: &Mark) -> Result<Arrival, NavigatorError> {
+    pub(crate) async fn wait_for_reaction(
+        &self,
+        mark: &NavigationMark,
+    ) -> Result<LoadProgress, NavigatorError> {
         // Messages that are queued are processed before the wait begins: on a busy machine that
         // takes longer than the wait. A page that does not answer is navigating away, or hangs,
         // which is detected later.
@@ -165,43 +170,43 @@ impl Browser {
             tab.target != mark.target || tab.navigations > mark.navigations || tab.url != mark.url
         };
         let began = self
-            .wait(ACTION_TIMEOUT, |state| {
+            .wait_until(ACTION_TIMEOUT, |state| {
                 state.tab().is_none_or(|tab| tab.is_leaving || has_navigated(tab))
                     || state.tabs.len() != mark.tabs
                     || state.downloads.len() != mark.downloads
             })
             .await;
         if !began {
-            return Ok(Arrival::Loaded);
+            return Ok(LoadProgress::Loaded);
         }
         let deadline = Instant::now() + self.timeout();
         let ready = self
-            .wait(self.timeout(), |state| {
+            .wait_until(self.timeout(), |state| {
                 state.tab().is_none_or(|tab| {
                     let is_blank = tab.target != mark.target && tab.url == "about:blank";
                     tab.is_crashed
                         || (tab.is_ready
                             && !tab.is_leaving
-                            && (tab.stage >= Stage::Document || is_blank))
+                            && (tab.stage >= DocumentStage::Document || is_blank))
                 })
             })
             .await;
         if !ready {
-            return self.still_waiting();
+            return self.report_unfinished_load();
         }
         if !self.read_state(|state| state.tab().is_none_or(has_navigated)) {
             // It was loading and did not arrive: mostly a file.
-            self.wait(FILE_TIMEOUT, |state| state.downloads.len() != mark.downloads).await;
+            self.wait_until(FILE_TIMEOUT, |state| state.downloads.len() != mark.downloads).await;
         }
-        self.arrive(deadline).await
+        self.wait_for_rest(deadline).await
     }
 
     /// Waits a little for the rest of a loaded document.
-    async fn arrive(&self, deadline: Instant) -> Result<Arrival, NavigatorError> {
+    async fn wait_for_rest(&self, deadline: Instant) -> Result<LoadProgress, NavigatorError> {
         let left = deadline.saturating_duration_since(Instant::now()).min(SETTLE_TIMEOUT);
         let done = self
-            .wait(left, |state| {
-                state.tab().is_none_or(|tab| tab.stage == Stage::Loaded || tab.is_crashed)
+            .wait_until(left, |state| {
+                state.tab().is_none_or(|tab| tab.stage == DocumentStage::Loaded || tab.is_crashed)
             })
             .await;
         if self.is_gone() {
@@ -210,22 +215,22 @@ impl Browser {
         let tab = self.tab()?;
         match (done, tab.is_crashed) {
             (_, true) => Err(NavigatorError::Crashed),
-            (true, _) => Ok(Arrival::Loaded),
-            (false, _) if tab.stage >= Stage::Document => Ok(Arrival::Loading),
-            (false, _) => Ok(Arrival::Waiting),
+            (true, _) => Ok(LoadProgress::Loaded),
+            (false, _) if tab.stage >= DocumentStage::Document => Ok(LoadProgress::Loading),
+            (false, _) => Ok(LoadProgress::Waiting),
         }
     }
 
-    fn still_waiting(&self) -> Result<Arrival, NavigatorError> {
+    fn report_unfinished_load(&self) -> Result<LoadProgress, NavigatorError> {
         if self.is_gone() {
             return Err(NavigatorError::Ended);
         }
-        Ok(Arrival::Waiting)
+        Ok(LoadProgress::Waiting)
     }
 }
 
 /// Explains Chromium's error codes.
-fn explain(url: &str, code: &str) -> String {
+fn explain_error_code(url: &str, code: &str) -> String {
     let reason = match code {
         "net::ERR_TUNNEL_CONNECTION_FAILED" => "no connection to that host",
         "net::ERR_EMPTY_RESPONSE" => "the server closed the connection without an answer",

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use lango_text::truncate_characters;
 use serde::Deserialize;
 
-use crate::protocol::{Event, Frame, TargetInfo};
+use crate::protocol::{BrowserEvent, Frame, TargetInfo};
 
 /// Limits how many tabs are open at the same time. A page that opens more is not followed.
 pub(crate) const MAX_TAB_COUNT: usize = 8;
@@ -17,7 +17,7 @@ const MAX_TEXT_CHARACTERS: usize = 500;
 
 /// Tells how much of a document is loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stage {
+pub(crate) enum DocumentStage {
     /// It is loading.
     #[default]
     Begun,
@@ -36,7 +36,7 @@ pub(crate) struct Tab {
     pub(crate) url: String,
     pub(crate) title: String,
     pub(crate) loader: String,
-    pub(crate) stage: Stage,
+    pub(crate) stage: DocumentStage,
     pub(crate) is_ready: bool,
     /// True if another document is loading.
     pub(crate) is_leaving: bool,
@@ -54,7 +54,7 @@ pub(crate) struct OtherFrame {
 
 /// Describes something that a report should mention. The texts are the page's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Note {
+pub(crate) enum PageNote {
     NewTab,
     TooManyTabs,
     TabClosed,
@@ -83,7 +83,7 @@ pub(crate) enum DownloadState {
 
 /// Tells what should be done about an event.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Reaction {
+pub(crate) enum EventReaction {
     SetUpTab { session: String },
     SetUpFrame { session: String },
     CloseTab { target: String, session: String },
@@ -95,13 +95,13 @@ pub(crate) enum Reaction {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct BrowserState {
     pub(crate) tabs: Vec<Tab>,
     /// The target of the current tab.
     pub(crate) current: Option<String>,
     /// The frames of other sites, by session.
     pub(crate) frames: BTreeMap<String, OtherFrame>,
-    pub(crate) notes: Vec<Note>,
+    pub(crate) notes: Vec<PageNote>,
     /// The downloads, by id.
     pub(crate) downloads: BTreeMap<String, Download>,
     pub(crate) largest_download: u64,
@@ -133,7 +133,7 @@ struct FrameNavigated {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct InFrame {
+struct FrameEvent {
     frame_id: String,
     #[serde(default)]
     loader_id: String,
@@ -173,15 +173,15 @@ struct DownloadProgress {
 struct PausedRequest {
     request_id: String,
     #[serde(default)]
-    auth_challenge: Option<Challenge>,
+    auth_challenge: Option<ProxyChallenge>,
 }
 
 #[derive(Deserialize)]
-struct Challenge {
+struct ProxyChallenge {
     source: Option<String>,
 }
 
-impl State {
+impl BrowserState {
     /// Returns the current tab.
     pub(crate) fn tab(&self) -> Option<&Tab> {
         let current = self.current.as_ref()?;
@@ -189,50 +189,50 @@ impl State {
     }
 
     /// Applies an event.
-    pub(crate) fn apply(&mut self, event: &Event) -> Option<Reaction> {
+    pub(crate) fn apply(&mut self, event: &BrowserEvent) -> Option<EventReaction> {
         let session = event.session.clone().unwrap_or_default();
         match event.method.as_str() {
-            "Target.attachedToTarget" => self.attached(event.read()?, session),
+            "Target.attachedToTarget" => self.apply_attach(event.read()?, session),
             "Target.detachedFromTarget" => {
-                self.detached(&event.read::<DetachEvent>()?.session_id);
+                self.apply_detach(&event.read::<DetachEvent>()?.session_id);
                 None
             }
             "Target.targetInfoChanged" => {
                 let InfoChanged { target_info } = event.read()?;
                 let tab = self.tabs.iter_mut().find(|tab| tab.target == target_info.target_id)?;
-                tab.title = cut(&target_info.title);
+                tab.title = cut_text(&target_info.title);
                 tab.url = target_info.url;
                 None
             }
             "Inspector.targetCrashed" => {
-                self.tab_of(&session)?.is_crashed = true;
+                self.find_tab(&session)?.is_crashed = true;
                 None
             }
-            "Page.frameNavigated" => self.navigated(event.read()?, &session),
+            "Page.frameNavigated" => self.apply_navigation(event.read()?, &session),
             "Page.navigatedWithinDocument"
             | "Page.lifecycleEvent"
             | "Page.frameStartedNavigating"
             | "Page.frameStoppedLoading" => {
-                self.in_frame(&event.method, event.read()?, &session);
+                self.apply_frame_event(&event.method, event.read()?, &session);
                 None
             }
             "Page.javascriptDialogOpening" => {
                 let DialogOpening { message, r#type } = event.read()?;
                 // The user asked to leave the page; every other dialog is answered with no.
                 let accept = r#type == "beforeunload";
-                let message = cut(&message);
-                self.note(Note::Dialog { kind: r#type, message, accepted: accept });
-                Some(Reaction::AnswerDialog { session, accept })
+                let message = cut_text(&message);
+                self.add_note(PageNote::Dialog { kind: r#type, message, accepted: accept });
+                Some(EventReaction::AnswerDialog { session, accept })
             }
             "Page.fileChooserOpened" => {
-                self.note(Note::FileChooser);
+                self.add_note(PageNote::FileChooser);
                 None
             }
             "Browser.downloadWillBegin" => {
                 let DownloadBegins { guid, url, suggested_filename } = event.read()?;
                 let download = Download {
-                    name: cut(&suggested_filename),
-                    url: cut(&url),
+                    name: cut_text(&suggested_filename),
+                    url: cut_text(&url),
                     received: 0,
                     state: DownloadState::Running,
                     was_reported: false,
@@ -240,45 +240,45 @@ impl State {
                 self.downloads.insert(guid, download);
                 None
             }
-            "Browser.downloadProgress" => self.progress(event.read()?),
+            "Browser.downloadProgress" => self.apply_download_progress(event.read()?),
             "Fetch.requestPaused" => {
                 let PausedRequest { request_id, .. } = event.read()?;
-                Some(Reaction::ContinueRequest { session, request: request_id })
+                Some(EventReaction::ContinueRequest { session, request: request_id })
             }
             "Fetch.authRequired" => {
                 let PausedRequest { request_id, auth_challenge } = event.read()?;
                 let source = auth_challenge.and_then(|challenge| challenge.source);
                 let is_our_proxy = source.as_deref() == Some("Proxy");
-                Some(Reaction::Authenticate { session, request: request_id, is_our_proxy })
+                Some(EventReaction::Authenticate { session, request: request_id, is_our_proxy })
             }
             _ => None,
         }
     }
 
-    fn tab_of(&mut self, session: &str) -> Option<&mut Tab> {
+    fn find_tab(&mut self, session: &str) -> Option<&mut Tab> {
         self.tabs.iter_mut().find(|tab| tab.session == session)
     }
 
-    fn note(&mut self, note: Note) {
+    fn add_note(&mut self, note: PageNote) {
         if self.notes.len() < MAX_NOTE_COUNT {
             self.notes.push(note);
         }
     }
 
-    fn attached(&mut self, attached: AttachEvent, parent: String) -> Option<Reaction> {
+    fn apply_attach(&mut self, attached: AttachEvent, parent: String) -> Option<EventReaction> {
         let AttachEvent { session_id: session, target_info: info } = attached;
         match info.r#type.as_str() {
             "iframe" => {
                 self.frames.insert(session.clone(), OtherFrame { frame: info.target_id, parent });
-                Some(Reaction::SetUpFrame { session })
+                Some(EventReaction::SetUpFrame { session })
             }
             "page" => {
                 if self.tabs.len() >= MAX_TAB_COUNT {
-                    self.note(Note::TooManyTabs);
-                    return Some(Reaction::CloseTab { target: info.target_id, session });
+                    self.add_note(PageNote::TooManyTabs);
+                    return Some(EventReaction::CloseTab { target: info.target_id, session });
                 }
                 if !self.tabs.is_empty() {
-                    self.note(Note::NewTab);
+                    self.add_note(PageNote::NewTab);
                 }
                 self.current = Some(info.target_id.clone());
                 self.tabs.push(Tab {
@@ -286,28 +286,32 @@ impl State {
                     target: info.target_id,
                     session: session.clone(),
                     url: info.url,
-                    title: cut(&info.title),
+                    title: cut_text(&info.title),
                     ..Tab::default()
                 });
-                Some(Reaction::SetUpTab { session })
+                Some(EventReaction::SetUpTab { session })
             }
             _ => None,
         }
     }
 
-    fn detached(&mut self, session: &str) {
+    fn apply_detach(&mut self, session: &str) {
         self.frames.remove(session);
         let Some(index) = self.tabs.iter().position(|tab| tab.session == session) else { return };
         let closed = self.tabs.remove(index);
         if self.current.as_ref() == Some(&closed.target) {
             self.current = self.tabs.last().map(|tab| tab.target.clone());
-            self.note(Note::TabClosed);
+            self.add_note(PageNote::TabClosed);
         }
     }
 
-    fn navigated(&mut self, navigated: FrameNavigated, session: &str) -> Option<Reaction> {
+    fn apply_navigation(
+        &mut self,
+        navigated: FrameNavigated,
+        session: &str,
+    ) -> Option<EventReaction> {
         let frame = navigated.frame;
-        let tab = self.tab_of(session)?;
+        let tab = self.find_tab(session)?;
         if frame.parent_id.is_some() {
             return None;
         }
@@ -315,16 +319,16 @@ impl State {
         tab.loader = frame.loader_id;
         tab.url.clone_from(&frame.url);
         tab.navigations += 1;
-        (tab.stage, tab.is_leaving, tab.is_crashed) = (Stage::Begun, false, false);
+        (tab.stage, tab.is_leaving, tab.is_crashed) = (DocumentStage::Begun, false, false);
         if may_be_shown(&frame.url) {
             return None;
         }
-        self.note(Note::Scheme { url: cut(&frame.url) });
-        Some(Reaction::GoBlank { session: session.to_owned() })
+        self.add_note(PageNote::Scheme { url: cut_text(&frame.url) });
+        Some(EventReaction::GoBlank { session: session.to_owned() })
     }
 
-    fn in_frame(&mut self, method: &str, what: InFrame, session: &str) {
-        let Some(tab) = self.tab_of(session).filter(|tab| tab.main_frame == what.frame_id) else {
+    fn apply_frame_event(&mut self, method: &str, what: FrameEvent, session: &str) {
+        let Some(tab) = self.find_tab(session).filter(|tab| tab.main_frame == what.frame_id) else {
             return;
         };
         match (method, what.name.as_str()) {
@@ -334,14 +338,14 @@ impl State {
             }
             ("Page.frameStoppedLoading", _) => tab.is_leaving = false,
             (_, "DOMContentLoaded") if what.loader_id == tab.loader => {
-                tab.stage = tab.stage.max(Stage::Document);
+                tab.stage = tab.stage.max(DocumentStage::Document);
             }
-            (_, "load") if what.loader_id == tab.loader => tab.stage = Stage::Loaded,
+            (_, "load") if what.loader_id == tab.loader => tab.stage = DocumentStage::Loaded,
             _ => {}
         }
     }
 
-    fn progress(&mut self, progress: DownloadProgress) -> Option<Reaction> {
+    fn apply_download_progress(&mut self, progress: DownloadProgress) -> Option<EventReaction> {
         let largest = self.largest_download;
         let download = self.downloads.get_mut(&progress.guid)?;
         // The protocol uses floating point; a fraction of a byte is none.
@@ -358,7 +362,7 @@ impl State {
         };
         if received.max(total) > largest {
             download.state = DownloadState::TooLarge;
-            return Some(Reaction::CancelDownload { guid: progress.guid });
+            return Some(EventReaction::CancelDownload { guid: progress.guid });
         }
         None
     }
@@ -374,7 +378,7 @@ fn may_be_shown(url: &str) -> bool {
         || url == ":"
 }
 
-fn cut(text: &str) -> String {
+fn cut_text(text: &str) -> String {
     truncate_characters(text, MAX_TEXT_CHARACTERS).to_owned()
 }
 

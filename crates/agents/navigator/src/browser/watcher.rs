@@ -5,10 +5,10 @@ use std::time::Duration;
 use lango_egress::ProxyCredentials;
 use tokio::sync::{mpsc, watch};
 
-use super::state::{Reaction, State};
+use super::state::{BrowserState, EventReaction};
 use crate::protocol::{
-    AuthResponse, CallError, CancelDownload, CloseTarget, Command, Connection, ContinueRequest,
-    ContinueWithAuth, EnablePage, Event, HandleDialog, InterceptFileChooser, Navigate,
+    AuthResponse, BrowserEvent, CallError, CancelDownload, CloseTarget, Command, Connection,
+    ContinueRequest, ContinueWithAuth, EnablePage, HandleDialog, InterceptFileChooser, Navigate,
     RunIfWaiting, SetAutoAttach, SetLifecycleEvents, TargetFilter,
 };
 
@@ -17,10 +17,10 @@ const REACTION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Follows the browser until it is gone. It never waits for an answer itself: answers come over the
 /// same connection as events.
-pub(super) async fn follow(
+pub(super) async fn follow_browser(
     connection: Connection,
-    mut events: mpsc::Receiver<Event>,
-    state: watch::Sender<State>,
+    mut events: mpsc::Receiver<BrowserEvent>,
+    state: watch::Sender<BrowserState>,
     credentials: ProxyCredentials,
 ) {
     while let Some(event) = events.recv().await {
@@ -31,20 +31,20 @@ pub(super) async fn follow(
             let credentials = credentials.clone();
             tokio::spawn(async move {
                 // A target that is gone before it was answered needs no answer.
-                let _ = react(&connection, reaction, &state, &credentials).await;
+                let _ = carry_out_reaction(&connection, reaction, &state, &credentials).await;
             });
         }
     }
 }
 
-async fn react(
+async fn carry_out_reaction(
     connection: &Connection,
-    reaction: Reaction,
-    state: &watch::Sender<State>,
+    reaction: EventReaction,
+    state: &watch::Sender<BrowserState>,
     credentials: &ProxyCredentials,
 ) -> Result<(), CallError> {
     match reaction {
-        Reaction::SetUpTab { session } => {
+        EventReaction::SetUpTab { session } => {
             let caller = TargetCaller { connection, session: &session };
             set_up_tab(&caller).await;
             state.send_modify(|state| {
@@ -54,37 +54,37 @@ async fn react(
             });
             Ok(())
         }
-        Reaction::SetUpFrame { session } => {
+        EventReaction::SetUpFrame { session } => {
             let caller = TargetCaller { connection, session: &session };
             let (_, _, running) = tokio::join!(
                 caller.call(EnablePage {}),
-                caller.call(attach_to("iframe")),
+                caller.call(attach_command("iframe")),
                 caller.call(RunIfWaiting {})
             );
             running
         }
-        Reaction::CloseTab { target, session } => {
+        EventReaction::CloseTab { target, session } => {
             // A tab that waits for the debugger blocks the page that opened it, also when it is
             // closed.
             TargetCaller { connection, session: &session }.call(RunIfWaiting {}).await?;
             let command = CloseTarget { target_id: target };
             connection.call(None, &command, REACTION_TIMEOUT).await.map(drop)
         }
-        Reaction::AnswerDialog { session, accept } => {
+        EventReaction::AnswerDialog { session, accept } => {
             TargetCaller { connection, session: &session }.call(HandleDialog { accept }).await
         }
-        Reaction::GoBlank { session } => {
+        EventReaction::GoBlank { session } => {
             let blank = Navigate { url: "about:blank".to_owned() };
             TargetCaller { connection, session: &session }.call(blank).await
         }
-        Reaction::CancelDownload { guid } => {
+        EventReaction::CancelDownload { guid } => {
             connection.call(None, &CancelDownload { guid }, REACTION_TIMEOUT).await.map(drop)
         }
-        Reaction::ContinueRequest { session, request } => {
+        EventReaction::ContinueRequest { session, request } => {
             let command = ContinueRequest { request_id: request };
             TargetCaller { connection, session: &session }.call(command).await
         }
-        Reaction::Authenticate { session, request, is_our_proxy } => {
+        EventReaction::Authenticate { session, request, is_our_proxy } => {
             let answer = if is_our_proxy {
                 AuthResponse {
                     response: "ProvideCredentials",
@@ -107,13 +107,13 @@ async fn set_up_tab(caller: &TargetCaller<'_>) {
         caller.call(EnablePage {}),
         caller.call(SetLifecycleEvents { enabled: true }),
         caller.call(InterceptFileChooser { enabled: true }),
-        caller.call(attach_to("iframe")),
+        caller.call(attach_command("iframe")),
         caller.call(RunIfWaiting {}),
     );
 }
 
 /// Attaches to targets of one type as they appear, before they run.
-pub(super) fn attach_to(kind: &'static str) -> SetAutoAttach {
+pub(super) fn attach_command(kind: &'static str) -> SetAutoAttach {
     SetAutoAttach {
         auto_attach: true,
         wait_for_debugger_on_start: true,

@@ -18,7 +18,7 @@ const FEATURES_OFF: &str = "--disable-features=AutofillServerCommunication,Certi
     SegmentationPlatform,Translate,WebRtcHideLocalIpsWithMdns";
 
 /// Returns the arguments, without the program.
-pub(crate) fn arguments(start: &StartOptions<'_>) -> Vec<String> {
+pub(crate) fn build_arguments(start: &StartOptions<'_>) -> Vec<String> {
     let mut arguments: Vec<String> = [
         "--remote-debugging-pipe",
         // Every connection goes through the proxy, loopback included, and names are resolved there:
@@ -87,7 +87,12 @@ mod tests {
     fn nothing_goes_round_the_proxy_and_no_port_is_opened() {
         let profile = Path::new("/tmp/p");
         let of = |without_sandbox| {
-            arguments(&StartOptions { profile, proxy_port: 99, headless: true, without_sandbox })
+            build_arguments(&StartOptions {
+                profile,
+                proxy_port: 99,
+                headless: true,
+                without_sandbox,
+            })
         };
         let given = of(false);
         assert!(given.iter().any(|a| a == "--proxy-server=http://127.0.0.1:99"), "{given:?}");

@@ -50,21 +50,26 @@ pub fn find(
     let directories: Vec<PathBuf> =
         search_path.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
     let in_path = |name: &str| {
-        directories.iter().map(|directory| directory.join(name)).find(|path| check(path).is_ok())
+        directories
+            .iter()
+            .map(|directory| directory.join(name))
+            .find(|path| check_executable(path).is_ok())
     };
     let Some(configured) = configured else {
         let known = PROGRAM_NAMES.iter().find_map(|name| in_path(name));
-        let on_mac = || MAC_PATHS.iter().map(PathBuf::from).find(|path| check(path).is_ok());
+        let on_mac =
+            || MAC_PATHS.iter().map(PathBuf::from).find(|path| check_executable(path).is_ok());
         return known.or_else(on_mac).ok_or(ChromiumError::Missing);
     };
     // A bare name is looked up like any other program.
     let by_name = configured.to_str().filter(|name| !name.contains('/')).and_then(in_path);
     let path = by_name.unwrap_or_else(|| configured.to_owned());
-    check(&path).map_err(|reason| ChromiumError::NotAProgram { path: path.clone(), reason })?;
+    check_executable(&path)
+        .map_err(|reason| ChromiumError::NotAProgram { path: path.clone(), reason })?;
     Ok(path)
 }
 
-fn check(path: &Path) -> Result<(), String> {
+fn check_executable(path: &Path) -> Result<(), String> {
     let metadata = path.metadata().map_err(|error| error.to_string())?;
     if !metadata.is_file() {
         return Err("it is not a file".to_owned());
@@ -113,7 +118,7 @@ mod tests {
     fn a_machine_without_chromium_is_told_how_to_get_it() {
         let directory = tempfile::tempdir().unwrap();
         program(directory.path(), "chromium", 0o644);
-        if MAC_PATHS.iter().all(|path| check(Path::new(path)).is_err()) {
+        if MAC_PATHS.iter().all(|path| check_executable(Path::new(path)).is_err()) {
             let error = find(None, Some(directory.path().as_os_str())).unwrap_err();
             assert_eq!(error, ChromiumError::Missing);
             assert!(error.to_string().contains("apt install chromium"));

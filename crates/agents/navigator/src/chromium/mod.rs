@@ -4,6 +4,6 @@ mod arguments;
 mod find;
 mod process;
 
-pub(crate) use arguments::{StartOptions, arguments};
+pub(crate) use arguments::{StartOptions, build_arguments};
 pub use find::{ChromiumError, find, runs_without_sandbox};
-pub(crate) use process::Process;
+pub(crate) use process::ChromiumProcess;

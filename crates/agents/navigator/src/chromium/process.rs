@@ -41,8 +41,8 @@ const MAX_STDERR_LINES: usize = 12;
 const INHERITED_VARIABLES: [&str; 8] =
     ["PATH", "LANG", "LC_ALL", "TZ", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR"];
 
-/// Owns a started Chromium. It ends when its pipes are closed; [`Process::end`] waits for it.
-pub(crate) struct Process {
+/// Owns a started Chromium. It ends when its pipes are closed; [`ChromiumProcess::end`] waits for it.
+pub(crate) struct ChromiumProcess {
     child: Child,
     home: PathBuf,
     // Written by the reading task, read once after a failure.
@@ -51,7 +51,7 @@ pub(crate) struct Process {
     listener: Option<JoinHandle<()>>,
 }
 
-impl Process {
+impl ChromiumProcess {
     /// Starts `program`. `home` is removed when it ends.
     pub(crate) fn start(
         program: &Path,

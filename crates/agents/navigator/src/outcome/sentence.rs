@@ -1,11 +1,11 @@
 //! Reports pages to users.
 
 use lango_protocol::CallReport;
-use lango_text::one_line;
+use lango_text::to_one_line;
 use serde::Serialize;
 
-use super::{ActionOutcome, Load, PageExcerpt, PageView, Remainder};
-use crate::page::{Mode, clean, display_address};
+use super::{ActionOutcome, LoadState, PageExcerpt, PageView, Remainder};
+use crate::page::{ReadMode, clean_line, display_address};
 
 /// Limits how many bytes of a page's text come with its title.
 const MAX_BEGINNING_BYTES: usize = 1_500;
@@ -42,14 +42,14 @@ impl PageView {
             status: self.status,
         });
         let report = if self.error_status().is_some() { report.unsuccessful() } else { report };
-        let text = beginning(&self.outline.words);
+        let text = first_words(&self.outline.words);
         let report = if text.is_empty() { report } else { report.quoted(text) };
         let report = remark.into_iter().fold(report, CallReport::note);
         let report = with_note(report, &self.incidents.lines);
         match self.load {
-            Load::Complete => report,
-            Load::Partial => report.note("Parts of the page are still loading."),
-            Load::TimedOut(seconds) => {
+            LoadState::Complete => report,
+            LoadState::Partial => report.note("Parts of the page are still loading."),
+            LoadState::TimedOut(seconds) => {
                 report.note(format!("The page was not complete after {seconds} s."))
             }
         }
@@ -60,7 +60,7 @@ impl PageView {
     }
 
     fn clean_title(&self) -> String {
-        clean(&one_line(&self.title, MAX_TITLE_CHARACTERS))
+        clean_line(&to_one_line(&self.title, MAX_TITLE_CHARACTERS))
     }
 
     fn quoted_title(&self) -> String {
@@ -88,12 +88,12 @@ impl ActionOutcome {
 
 impl PageExcerpt {
     /// Shows users what was read, in this mode and from the beginning or later.
-    pub(crate) fn report(&self, mode: Mode, from_beginning: bool) -> CallReport {
+    pub(crate) fn report(&self, mode: ReadMode, from_beginning: bool) -> CallReport {
         let (address, words) = (self.text.address(), self.text.words());
         let report = if !words.trim().is_empty() {
             CallReport::new(format!("From the page {address}:")).quoted(words)
         } else if from_beginning {
-            CallReport::new(format!("The page {address} has no {}.", content_of(mode)))
+            CallReport::new(format!("The page {address} has no {}.", describe_mode(mode)))
         } else {
             CallReport::new(format!("There is nothing more to read on the page {address}."))
         };
@@ -108,12 +108,12 @@ impl PageExcerpt {
 }
 
 /// Returns what is read in a mode.
-fn content_of(mode: Mode) -> &'static str {
+fn describe_mode(mode: ReadMode) -> &'static str {
     match mode {
-        Mode::Article | Mode::Text => "text",
-        Mode::Links => "links",
-        Mode::Tables => "tables",
-        Mode::Outline => "elements",
+        ReadMode::Article | ReadMode::Text => "text",
+        ReadMode::Links => "links",
+        ReadMode::Tables => "tables",
+        ReadMode::Outline => "elements",
     }
 }
 
@@ -123,7 +123,7 @@ pub(super) fn with_note(report: CallReport, lines: &[String]) -> CallReport {
 }
 
 /// Returns the first words of a page, line by line.
-fn beginning(words: &[String]) -> String {
+fn first_words(words: &[String]) -> String {
     let mut text = String::new();
     for line in words {
         if text.len() + line.len() > MAX_BEGINNING_BYTES && !text.is_empty() {
@@ -133,7 +133,7 @@ fn beginning(words: &[String]) -> String {
         if !text.is_empty() {
             text.push('\n');
         }
-        text.push_str(&clean(line));
+        text.push_str(&clean_line(line));
     }
     text
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::element::Element;
 use super::sensitivity::Sensitivity;
-use crate::browser::{Browser, Mark};
+use crate::browser::{Browser, NavigationMark};
 use crate::error::NavigatorError;
 use crate::protocol::{
     CallError, GetContentQuads, GetFrameOwner, InsertText, KeyEvent, MouseEvent,
@@ -35,15 +35,18 @@ struct PreparedElement {
 }
 
 /// Clicks an element. The returned words say how, if it was not the usual way.
-pub(crate) async fn click(browser: &Browser, element: &Element) -> Result<String, NavigatorError> {
-    let prepared = prepare(browser, element).await?;
+pub(crate) async fn click_element(
+    browser: &Browser,
+    element: &Element,
+) -> Result<String, NavigatorError> {
+    let prepared = prepare_element(browser, element).await?;
     if prepared.disabled {
-        return Err(unsuitable(element, "is disabled and cannot be clicked"));
+        return Err(unsuitable_error(element, "is disabled and cannot be clicked"));
     }
-    still_as_decided(element, &prepared, Sensitivity::of_click)?;
+    check_still_as_decided(element, &prepared, Sensitivity::click_warning)?;
     if prepared.visible
         && prepared.hit
-        && let Some((x, y)) = middle_point(browser, element).await?
+        && let Some((x, y)) = find_middle_point(browser, element).await?
     {
         let tab = browser.tab()?.session;
         for (kind, button, buttons) in
@@ -51,7 +54,7 @@ pub(crate) async fn click(browser: &Browser, element: &Element) -> Result<String
         {
             let click_count = u8::from(kind != "mouseMoved");
             let event = MouseEvent { r#type: kind, x, y, button, buttons, click_count };
-            event_sent(browser.call_within(&tab, event, EVENT_TIMEOUT).await)?;
+            treat_as_sent(browser.call_within(&tab, event, EVENT_TIMEOUT).await)?;
         }
         return Ok(String::new());
     }
@@ -73,26 +76,29 @@ pub(crate) async fn type_text(
     text: &str,
     submit: bool,
 ) -> Result<String, NavigatorError> {
-    let prepared = prepare(browser, element).await?;
+    let prepared = prepare_element(browser, element).await?;
     if prepared.disabled {
-        return Err(unsuitable(element, "is disabled and cannot be changed"));
+        return Err(unsuitable_error(element, "is disabled and cannot be changed"));
     }
-    still_as_decided(element, &prepared, |sensitivity| sensitivity.of_typing(submit))?;
+    check_still_as_decided(element, &prepared, |sensitivity| sensitivity.typing_warning(submit))?;
     let mut how = String::new();
     match (prepared.tag.as_str(), prepared.r#type.as_str()) {
-        ("SELECT", _) => how = choose(browser, element, text).await?,
+        ("SELECT", _) => how = choose_option(browser, element, text).await?,
         ("INPUT", "checkbox" | "radio" | "submit" | "button" | "image" | "reset") => {
-            return Err(unsuitable(element, "takes no text: use browser_click"));
+            return Err(unsuitable_error(element, "takes no text: use browser_click"));
         }
         ("INPUT", "file") => {
-            return Err(unsuitable(element, "wants a file, and files are not given to pages"));
+            return Err(unsuitable_error(
+                element,
+                "wants a file, and files are not given to pages",
+            ));
         }
         ("INPUT", "color" | "date" | "time" | "datetime-local" | "month" | "week" | "range") => {
-            put(browser, element, text, false).await?;
+            put_text(browser, element, text, false).await?;
         }
-        ("INPUT" | "TEXTAREA", _) => put(browser, element, text, true).await?,
-        _ if prepared.editable => put(browser, element, text, true).await?,
-        _ => return Err(unsuitable(element, "takes no text")),
+        ("INPUT" | "TEXTAREA", _) => put_text(browser, element, text, true).await?,
+        _ if prepared.editable => put_text(browser, element, text, true).await?,
+        _ => return Err(unsuitable_error(element, "takes no text")),
     }
     if submit {
         press_key(browser, "Enter", "Enter", 13, Some("\r")).await?;
@@ -100,7 +106,10 @@ pub(crate) async fn type_text(
     Ok(how)
 }
 
-async fn prepare(browser: &Browser, element: &Element) -> Result<PreparedElement, NavigatorError> {
+async fn prepare_element(
+    browser: &Browser,
+    element: &Element,
+) -> Result<PreparedElement, NavigatorError> {
     let prepared: PreparedElement =
         browser.call_on_element(&element.frame, &element.object, "prepare", Vec::new()).await?;
     if prepared.gone {
@@ -110,13 +119,13 @@ async fn prepare(browser: &Browser, element: &Element) -> Result<PreparedElement
 }
 
 /// Refuses an element that has become a field for secrets since the user decided about it.
-fn still_as_decided(
+fn check_still_as_decided(
     element: &Element,
     prepared: &PreparedElement,
     reason: impl Fn(&Sensitivity) -> Option<String>,
 ) -> Result<(), NavigatorError> {
     let Some(decided) = &element.decided else { return Ok(()) };
-    match (reason(&Sensitivity::read(&prepared.sensitivity)), reason(decided)) {
+    match (reason(&Sensitivity::parse(&prepared.sensitivity)), reason(decided)) {
         (Some(why), None) => Err(NavigatorError::Unsuitable(format!(
             "the page has changed: {why}, and the user was not asked about that. Read the page again \
              (browser_read with mode outline), then try again"
@@ -125,17 +134,18 @@ fn still_as_decided(
     }
 }
 
-fn unsuitable(element: &Element, what: &str) -> NavigatorError {
-    NavigatorError::Unsuitable(format!("the {} {what}", super::clean(&element.label)))
+fn unsuitable_error(element: &Element, what: &str) -> NavigatorError {
+    NavigatorError::Unsuitable(format!("the {} {what}", super::clean_line(&element.label)))
 }
 
 /// Returns the middle of an element, in the coordinates of the whole page's window.
-async fn middle_point(
+async fn find_middle_point(
     browser: &Browser,
     element: &Element,
 ) -> Result<Option<(f64, f64)>, NavigatorError> {
     let session = element.frame.session.clone();
-    let Some((mut x, mut y)) = content_point(browser, &session, element.number, true).await? else {
+    let Some((mut x, mut y)) = find_content_point(browser, &session, element.number, true).await?
+    else {
         return Ok(None);
     };
     // Coordinates in a frame of another site start at its own corner: add its position in the outer
@@ -144,7 +154,8 @@ async fn middle_point(
     while let Some(frame) = browser.read_state(|state| state.frames.get(&session).cloned()) {
         let owner = GetFrameOwner { frame_id: frame.frame };
         let owner = browser.call(&frame.parent, owner).await?.backend_node_id;
-        let Some((left, top)) = content_point(browser, &frame.parent, owner, false).await? else {
+        let Some((left, top)) = find_content_point(browser, &frame.parent, owner, false).await?
+        else {
             return Ok(None);
         };
         (x, y) = (x + left, y + top);
@@ -154,7 +165,7 @@ async fn middle_point(
 }
 
 /// Returns the middle or the upper left corner of an element's content.
-async fn content_point(
+async fn find_content_point(
     browser: &Browser,
     session: &str,
     number: i64,
@@ -172,7 +183,7 @@ async fn content_point(
 }
 
 /// Treats an event that a page blocks as sent.
-fn event_sent<T>(result: Result<T, NavigatorError>) -> Result<(), NavigatorError> {
+fn treat_as_sent<T>(result: Result<T, NavigatorError>) -> Result<(), NavigatorError> {
     match result {
         // The page, or its frame, went away with the event: that is what the event was for.
         Ok(_) | Err(NavigatorError::Call(CallError::TimedOut { .. } | CallError::Refused(_))) => {
@@ -182,7 +193,7 @@ fn event_sent<T>(result: Result<T, NavigatorError>) -> Result<(), NavigatorError
     }
 }
 
-async fn put(
+async fn put_text(
     browser: &Browser,
     element: &Element,
     text: &str,
@@ -197,7 +208,7 @@ async fn put(
         return if taken {
             Ok(())
         } else {
-            Err(unsuitable(element, "does not take this value; dates are written 2026-12-31"))
+            Err(unsuitable_error(element, "does not take this value; dates are written 2026-12-31"))
         };
     }
     if has_content {
@@ -206,7 +217,7 @@ async fn put(
     if text.chars().count() > MAX_TYPED_CHARACTERS || text.contains('\n') {
         let tab = browser.tab()?.session;
         let text = text.to_owned();
-        return event_sent(browser.call_within(&tab, InsertText { text }, EVENT_TIMEOUT).await);
+        return treat_as_sent(browser.call_within(&tab, InsertText { text }, EVENT_TIMEOUT).await);
     }
     let tab = browser.tab()?.session;
     for character in text.chars() {
@@ -219,7 +230,7 @@ async fn put(
                 windows_virtual_key_code: None,
                 modifiers: None,
             };
-            event_sent(browser.call_within(&tab, event, EVENT_TIMEOUT).await)?;
+            treat_as_sent(browser.call_within(&tab, event, EVENT_TIMEOUT).await)?;
         }
     }
     Ok(())
@@ -242,41 +253,45 @@ async fn press_key(
             windows_virtual_key_code: Some(number),
             modifiers: None,
         };
-        event_sent(browser.call_within(&tab, event, EVENT_TIMEOUT).await)?;
+        treat_as_sent(browser.call_within(&tab, event, EVENT_TIMEOUT).await)?;
     }
     Ok(())
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct ChosenOption {
     chosen: String,
     options: Vec<String>,
 }
 
-async fn choose(
+async fn choose_option(
     browser: &Browser,
     element: &Element,
     text: &str,
 ) -> Result<String, NavigatorError> {
     let value = vec![Value::from(text)];
-    let choice: Choice =
+    let choice: ChosenOption =
         browser.call_on_element(&element.frame, &element.object, "choose", value).await?;
     if choice.chosen.is_empty() {
-        let options = super::clean(&choice.options.join(", "));
-        return Err(unsuitable(element, &format!("has no such option; it has: {options}")));
+        let options = super::clean_line(&choice.options.join(", "));
+        return Err(unsuitable_error(element, &format!("has no such option; it has: {options}")));
     }
-    Ok(format!("chose the option \"{}\"", super::clean(&choice.chosen)))
+    Ok(format!("chose the option \"{}\"", super::clean_line(&choice.chosen)))
 }
 
 /// Counts changes of the page's main document from now on.
-pub(crate) async fn watch(browser: &Browser, element: &Element) {
+pub(crate) async fn watch_changes(browser: &Browser, element: &Element) {
     // On failure a report says less.
     let _: Result<bool, _> = browser.call_in_frame(&element.frame, "watch", Vec::new()).await;
 }
 
-/// Tells whether the document of an element changed since [`watch`]; `None` if it is gone.
-pub(crate) async fn changed(browser: &Browser, element: &Element, mark: &Mark) -> Option<bool> {
-    if browser.mark().ok()?.navigations != mark.navigations {
+/// Tells whether the document of an element changed since [`watch_changes`]; `None` if it is gone.
+pub(crate) async fn has_changed(
+    browser: &Browser,
+    element: &Element,
+    mark: &NavigationMark,
+) -> Option<bool> {
+    if browser.mark_moment().ok()?.navigations != mark.navigations {
         return None;
     }
     let changes: u64 = browser.call_in_frame(&element.frame, "changes", Vec::new()).await.ok()?;

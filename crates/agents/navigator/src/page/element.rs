@@ -1,12 +1,12 @@
 //! Finds the element of the page that a call names.
 
 use lango_protocol::SessionId;
-use lango_text::{visible, visible_short};
+use lango_text::{make_visible, make_visible_short};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::references::{Reference, References};
+use super::references::{ElementReference, ElementReferences};
 use super::sensitivity::Sensitivity;
 use crate::browser::{Browser, FrameReference};
 use crate::error::NavigatorError;
@@ -36,25 +36,29 @@ pub(crate) struct Element {
 
 impl ElementChoice {
     /// Describes the element for the user who decides, and returns what is known of it.
-    pub(crate) fn describe(&self, references: &References) -> (String, Option<Reference>) {
+    pub(crate) fn describe(
+        &self,
+        references: &ElementReferences,
+    ) -> (String, Option<ElementReference>) {
         match (&self.reference, &self.selector) {
-            (Some(name), _) => match references.get(name) {
+            (Some(name), _) => match references.find_element(name) {
                 Some(reference) => {
                     let words = format!(
                         "the {} \"{}\" ({})\non {}",
-                        visible(&reference.role),
-                        visible(&reference.name),
-                        visible_short(name),
+                        make_visible(&reference.role),
+                        make_visible(&reference.name),
+                        make_visible_short(name),
                         super::display_address(&reference.page),
                     );
                     (words, Some(reference))
                 }
-                None => {
-                    (format!("{}, which is on no page that was read", visible_short(name)), None)
-                }
+                None => (
+                    format!("{}, which is on no page that was read", make_visible_short(name)),
+                    None,
+                ),
             },
             (None, Some(selector)) => {
-                (format!("whatever matches the selector {}", visible(selector)), None)
+                (format!("whatever matches the selector {}", make_visible(selector)), None)
             }
             (None, None) => ("nothing: neither ref nor selector is given".to_owned(), None),
         }
@@ -62,33 +66,36 @@ impl ElementChoice {
 }
 
 /// Finds an element of the current page.
-pub(crate) async fn find(
+pub(crate) async fn find_element(
     browser: &Browser,
-    references: &References,
+    references: &ElementReferences,
     session: &SessionId,
     generation: u64,
     choice: &ElementChoice,
 ) -> Result<Element, NavigatorError> {
     match (&choice.reference, &choice.selector) {
-        (Some(name), None) => by_reference(browser, references, session, generation, name).await,
-        (None, Some(selector)) => by_selector(browser, selector).await,
+        (Some(name), None) => {
+            find_by_reference(browser, references, session, generation, name).await
+        }
+        (None, Some(selector)) => find_by_selector(browser, selector).await,
         _ => Err(NavigatorError::WhichElement),
     }
 }
 
-async fn by_reference(
+async fn find_by_reference(
     browser: &Browser,
-    references: &References,
+    references: &ElementReferences,
     session: &SessionId,
     generation: u64,
     name: &str,
 ) -> Result<Element, NavigatorError> {
-    let stale = || NavigatorError::Stale(visible_short(name));
+    let stale = || NavigatorError::Stale(make_visible_short(name));
     let reference = references
-        .get(name)
+        .find_element(name)
         .filter(|known| known.session == *session && known.browser == generation)
         .ok_or_else(stale)?;
-    let object = browser.element(&reference.frame, reference.number).await?.ok_or_else(stale)?;
+    let object =
+        browser.resolve_element(&reference.frame, reference.number).await?.ok_or_else(stale)?;
     Ok(Element {
         frame: reference.frame,
         number: reference.number,
@@ -98,8 +105,8 @@ async fn by_reference(
     })
 }
 
-async fn by_selector(browser: &Browser, selector: &str) -> Result<Element, NavigatorError> {
-    for frame in browser.frames().await? {
+async fn find_by_selector(browser: &Browser, selector: &str) -> Result<Element, NavigatorError> {
+    for frame in browser.list_frames().await? {
         let arguments = vec![Value::from(selector)];
         let found = match browser.find_element(&frame, "bySelector", arguments).await {
             Ok(found) => found,
@@ -108,9 +115,9 @@ async fn by_selector(browser: &Browser, selector: &str) -> Result<Element, Navig
         };
         // An invalid selector comes back as an error object, which is no element.
         let Some(object) = found else { continue };
-        let Ok(number) = browser.number_of(&frame, &object).await else { continue };
-        let label = format!("what matches {}", visible_short(selector));
+        let Ok(number) = browser.element_number(&frame, &object).await else { continue };
+        let label = format!("what matches {}", make_visible_short(selector));
         return Ok(Element { frame, number, object, label, decided: None });
     }
-    Err(NavigatorError::NoMatch(visible_short(selector)))
+    Err(NavigatorError::NoMatch(make_visible_short(selector)))
 }

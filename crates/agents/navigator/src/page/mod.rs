@@ -10,9 +10,9 @@ pub(crate) mod script;
 mod sensitivity;
 mod tree;
 
-pub(crate) use act::{changed, click, type_text, watch};
-pub(crate) use element::{Element, ElementChoice, find};
-pub(crate) use origin::{PageText, clean, display_address};
+pub(crate) use act::{click_element, has_changed, type_text, watch_changes};
+pub(crate) use element::{Element, ElementChoice, find_element};
+pub(crate) use origin::{PageText, clean_line, display_address};
 pub(crate) use outline::{Outline, OutlinePart};
-pub(crate) use read::{Mode, read, status};
-pub(crate) use references::References;
+pub(crate) use read::{ReadMode, read_page, read_status};
+pub(crate) use references::ElementReferences;

@@ -7,9 +7,9 @@ use lango_protocol::SessionId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::references::{Reference, References};
+use super::references::{ElementReference, ElementReferences};
 use super::sensitivity::{Sensitivity, names_a_payment};
-use super::tree::{Line, lines_of};
+use super::tree::{TreeLine, build_lines};
 use crate::browser::{Browser, FrameReference};
 use crate::error::NavigatorError;
 use crate::protocol::{CallError, GetFullTree};
@@ -35,7 +35,7 @@ struct OutlineLine {
 
 impl OutlineLine {
     /// Creates a line in our words.
-    fn ours(shown: String) -> Self {
+    fn in_our_words(shown: String) -> Self {
         Self { shown, words: None }
     }
 }
@@ -52,7 +52,7 @@ pub(crate) struct OutlinePart {
 }
 
 #[derive(Deserialize)]
-struct Measure {
+struct OutlineMeasure {
     nodes: u64,
     text: u64,
     longest: u64,
@@ -60,15 +60,15 @@ struct Measure {
 
 impl Outline {
     /// Reads the current page.
-    pub(crate) async fn of(
+    pub(crate) async fn read_current(
         browser: &Browser,
-        references: &References,
+        references: &ElementReferences,
         session: &SessionId,
         generation: u64,
     ) -> Result<Self, NavigatorError> {
         let page = browser.tab()?.url;
         let mut lines = Vec::new();
-        let frames = browser.frames().await?;
+        let frames = browser.list_frames().await?;
         let mut found = Vec::new();
         let mut card_in_frame = false;
         for frame in frames {
@@ -77,7 +77,9 @@ impl Outline {
                 // A frame that goes away or hangs does not fail the page.
                 Err(_) if !frame.is_main && !browser.is_gone() => {
                     let place = super::display_address(&frame.url);
-                    lines.push(OutlineLine::ours(format!("(the frame {place} cannot be read)")));
+                    lines.push(OutlineLine::in_our_words(format!(
+                        "(the frame {place} cannot be read)"
+                    )));
                     continue;
                 }
                 other => other?,
@@ -88,7 +90,7 @@ impl Outline {
         for (frame, frame_lines, sensitive) in found {
             if !frame.is_main && !frame_lines.is_empty() {
                 let place = super::display_address(&frame.url);
-                lines.push(OutlineLine::ours(format!("frame {place}:")));
+                lines.push(OutlineLine::in_our_words(format!("frame {place}:")));
             }
             for line in frame_lines {
                 let own = line.number.and_then(|number| sensitive.get(&number).cloned());
@@ -104,7 +106,7 @@ impl Outline {
                     None => Sensitivity::None,
                 };
                 let name = line.number.map(|number| {
-                    references.name(Reference {
+                    references.name_element(ElementReference {
                         session: session.clone(),
                         browser: generation,
                         frame: frame.clone(),
@@ -116,14 +118,14 @@ impl Outline {
                     })
                 });
                 let words = line.words().map(str::to_owned);
-                lines.push(OutlineLine { shown: line.shown(name.as_deref()), words });
+                lines.push(OutlineLine { shown: line.render_line(name.as_deref()), words });
             }
         }
         Ok(Self { lines })
     }
 
     /// Returns a part of it.
-    pub(crate) fn part(&self, offset: usize, limit: usize) -> OutlinePart {
+    pub(crate) fn cut_part(&self, offset: usize, limit: usize) -> OutlinePart {
         let begin = offset.min(self.lines.len());
         let end = begin.saturating_add(limit).min(self.lines.len());
         let lines = &self.lines[begin..end];
@@ -139,34 +141,39 @@ impl Outline {
 async fn read_frame(
     browser: &Browser,
     frame: &FrameReference,
-) -> Result<(Vec<Line>, HashMap<i64, Sensitivity>), NavigatorError> {
-    let measure: Measure = browser.call_in_frame(frame, "measure", Vec::new()).await?;
+) -> Result<(Vec<TreeLine>, HashMap<i64, Sensitivity>), NavigatorError> {
+    let measure: OutlineMeasure = browser.call_in_frame(frame, "measure", Vec::new()).await?;
     let is_large = measure.nodes > MAX_NODE_COUNT
         || measure.text > MAX_TEXT_CHARACTERS
         || measure.longest > MAX_TEXT_CHARACTERS;
     let lines = if is_large {
-        usable(browser, frame).await?
+        read_usable_elements(browser, frame).await?
     } else {
         let command = GetFullTree { frame_id: frame.frame.clone() };
         match browser.call_within(&frame.session, command, browser.timeout()).await {
-            Ok(tree) => lines_of(&tree),
-            Err(NavigatorError::Call(CallError::TooLong)) => usable(browser, frame).await?,
+            Ok(tree) => build_lines(&tree),
+            Err(NavigatorError::Call(CallError::TooLong)) => {
+                read_usable_elements(browser, frame).await?
+            }
             Err(error) => return Err(error),
         }
     };
     let sensitive = browser.find_elements(frame, "sensitive", Vec::new()).await?;
-    let sensitive = sensitive.into_iter().map(|(n, words)| (n, Sensitivity::read(&words)));
+    let sensitive = sensitive.into_iter().map(|(n, words)| (n, Sensitivity::parse(&words)));
     Ok((lines, sensitive.collect()))
 }
 
 /// Returns the outline of a document whose tree is too large.
-async fn usable(browser: &Browser, frame: &FrameReference) -> Result<Vec<Line>, NavigatorError> {
+async fn read_usable_elements(
+    browser: &Browser,
+    frame: &FrameReference,
+) -> Result<Vec<TreeLine>, NavigatorError> {
     let limit = Value::from(MAX_USABLE_COUNT);
     let elements = browser.find_elements(frame, "usable", vec![limit]).await?;
     let line = |(number, words): (i64, String)| {
         let (role, name) = words.split_once(':').unwrap_or(("button", ""));
         let is_heading = role == "heading";
-        Line {
+        TreeLine {
             depth: 0,
             role: role.to_owned(),
             name: name.to_owned(),

@@ -10,7 +10,8 @@ use crate::error::NavigatorError;
 /// What of a page is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Mode {
+#[schemars(rename = "Mode")]
+pub(crate) enum ReadMode {
     /// What a person would read: headings, paragraphs, lists, tables.
     #[default]
     Article,
@@ -24,7 +25,7 @@ pub(crate) enum Mode {
     Outline,
 }
 
-impl Mode {
+impl ReadMode {
     fn name(self) -> &'static str {
         match self {
             Self::Article => "article",
@@ -38,30 +39,30 @@ impl Mode {
 
 /// Holds a part of a page's text.
 #[derive(Debug, Default)]
-pub(crate) struct Text {
+pub(crate) struct PageTextPart {
     pub(crate) text: String,
     /// The number of characters that come after it.
     pub(crate) more: u64,
 }
 
 #[derive(Deserialize)]
-struct Part {
+struct FramePart {
     text: String,
     total: u64,
 }
 
 /// Reads a part of the current page, frame after frame.
-pub(crate) async fn read(
+pub(crate) async fn read_page(
     browser: &Browser,
-    mode: Mode,
+    mode: ReadMode,
     offset: u64,
     limit: u64,
-) -> Result<Text, NavigatorError> {
-    let mut read = Text::default();
+) -> Result<PageTextPart, NavigatorError> {
+    let mut read = PageTextPart::default();
     let (mut skip, mut left) = (offset, limit);
-    for frame in browser.frames().await? {
+    for frame in browser.list_frames().await? {
         let arguments = vec![Value::from(mode.name()), Value::from(skip), Value::from(left)];
-        let part: Part = match browser.call_in_frame(&frame, "read", arguments).await {
+        let part: FramePart = match browser.call_in_frame(&frame, "read", arguments).await {
             Ok(part) => part,
             // A frame that goes away or hangs does not fail the page.
             Err(_) if !frame.is_main && !browser.is_gone() => continue,
@@ -83,7 +84,7 @@ pub(crate) async fn read(
 
 /// Describes the response of the server.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Document {
+pub(crate) struct ServerResponse {
     pub(crate) status: u16,
     pub(crate) title: String,
     #[serde(rename = "type")]
@@ -91,9 +92,9 @@ pub(crate) struct Document {
 }
 
 /// Returns the status of the current document; 0 if the browser does not know it.
-pub(crate) async fn status(
+pub(crate) async fn read_status(
     browser: &Browser,
     main: &FrameReference,
-) -> Result<Document, NavigatorError> {
+) -> Result<ServerResponse, NavigatorError> {
     browser.call_in_frame(main, "measure", Vec::new()).await
 }

@@ -17,7 +17,7 @@ const MAX_NAME_COUNT: usize = 5000;
 
 /// Describes an element that was shown.
 #[derive(Debug, Clone)]
-pub(crate) struct Reference {
+pub(crate) struct ElementReference {
     pub(crate) session: SessionId,
     /// The generation of the session's browser that it was in.
     pub(crate) browser: u64,
@@ -31,32 +31,32 @@ pub(crate) struct Reference {
     pub(crate) sensitivity: Sensitivity,
 }
 
-impl Reference {
-    fn key(&self) -> Key {
+impl ElementReference {
+    fn key(&self) -> ReferenceKey {
         let session = self.session.clone();
         (session, self.browser, self.frame.session.clone(), self.number)
     }
 }
 
-type Key = (SessionId, u64, String, i64);
+type ReferenceKey = (SessionId, u64, String, i64);
 
 #[derive(Default)]
 struct ReferenceTable {
     next: u64,
-    by_name: BTreeMap<u64, Reference>,
-    by_element: HashMap<Key, u64>,
+    by_name: BTreeMap<u64, ElementReference>,
+    by_element: HashMap<ReferenceKey, u64>,
 }
 
 /// Holds all names of the program. It is cheap to clone.
 #[derive(Clone, Default)]
-pub(crate) struct References {
+pub(crate) struct ElementReferences {
     // Proposals look here without waiting for the page; locked for one lookup.
     table: Arc<Mutex<ReferenceTable>>,
 }
 
-impl References {
+impl ElementReferences {
     /// Returns the name of an element, the same one as before if it has one.
-    pub(crate) fn name(&self, reference: Reference) -> String {
+    pub(crate) fn name_element(&self, reference: ElementReference) -> String {
         let mut table = self.table.lock();
         let key = reference.key();
         let number = if let Some(number) = table.by_element.get(&key) {
@@ -75,14 +75,14 @@ impl References {
     }
 
     /// Returns the element of a name.
-    pub(crate) fn get(&self, name: &str) -> Option<Reference> {
+    pub(crate) fn find_element(&self, name: &str) -> Option<ElementReference> {
         let number = name.trim().strip_prefix('e')?.parse().ok()?;
         let table = self.table.lock();
         table.by_name.get(&number).cloned()
     }
 
     /// Forgets what belongs to a session.
-    pub(crate) fn forget(&self, session: &SessionId) {
+    pub(crate) fn forget_session(&self, session: &SessionId) {
         let mut table = self.table.lock();
         table.by_name.retain(|_, reference| reference.session != *session);
         table.by_element.retain(|(owner, ..), _| owner != session);
@@ -110,9 +110,9 @@ impl ReferenceTable {
 mod tests {
     use super::*;
 
-    fn reference(session: &SessionId, number: i64) -> Reference {
+    fn reference(session: &SessionId, number: i64) -> ElementReference {
         let (session_text, frame) = ("s".to_owned(), "f".to_owned());
-        Reference {
+        ElementReference {
             session: session.clone(),
             browser: 1,
             frame: FrameReference {
@@ -131,35 +131,35 @@ mod tests {
 
     #[test]
     fn an_element_keeps_its_name_and_no_other_gets_it() {
-        let references = References::default();
+        let references = ElementReferences::default();
         let (one, two) = (SessionId::generate(), SessionId::generate());
-        let name = references.name(reference(&one, 7));
-        assert_eq!(references.name(reference(&one, 7)), name);
-        assert_ne!(references.name(reference(&one, 8)), name);
-        assert_ne!(references.name(reference(&two, 7)), name);
-        references.forget(&one);
-        assert!(references.get(&name).is_none());
-        assert_ne!(references.name(reference(&one, 7)), name);
+        let name = references.name_element(reference(&one, 7));
+        assert_eq!(references.name_element(reference(&one, 7)), name);
+        assert_ne!(references.name_element(reference(&one, 8)), name);
+        assert_ne!(references.name_element(reference(&two, 7)), name);
+        references.forget_session(&one);
+        assert!(references.find_element(&name).is_none());
+        assert_ne!(references.name_element(reference(&one, 7)), name);
     }
 
     #[test]
     fn names_are_bounded_and_the_newest_stay() {
-        let references = References::default();
+        let references = ElementReferences::default();
         let session = SessionId::generate();
         let count = i64::try_from(MAX_NAME_COUNT).unwrap() * 2;
-        let names = (0..count).map(|number| references.name(reference(&session, number)));
+        let names = (0..count).map(|number| references.name_element(reference(&session, number)));
         let last = names.fold(None, |_, name| Some(name));
-        assert!(references.get(&last.unwrap()).is_some());
-        assert!(references.get("e1").is_none());
+        assert!(references.find_element(&last.unwrap()).is_some());
+        assert!(references.find_element("e1").is_none());
         let table = references.table.lock();
         assert!(table.by_name.len() <= MAX_NAME_COUNT && table.by_element.len() <= MAX_NAME_COUNT);
     }
 
     #[test]
     fn what_is_no_name_is_no_element() {
-        let references = References::default();
+        let references = ElementReferences::default();
         for text in ["", "e", "12", "e-1", "e99999999999999999999", "x1"] {
-            assert!(references.get(text).is_none(), "{text}");
+            assert!(references.find_element(text).is_none(), "{text}");
         }
     }
 }

@@ -3,6 +3,6 @@
 const SCRIPT: &str = include_str!("page.js");
 
 /// Returns the declaration of a function that calls one function of the script.
-pub(crate) fn calling(function: &str) -> String {
+pub(crate) fn function_calling(function: &str) -> String {
     format!("function(...values) {{ {SCRIPT}\nreturn {function}.apply(this, values); }}")
 }

@@ -14,7 +14,7 @@ pub(crate) enum Sensitivity {
 
 impl Sensitivity {
     /// Parses the result of our script: `field: why` or `form: why`.
-    pub(crate) fn read(words: &str) -> Self {
+    pub(crate) fn parse(words: &str) -> Self {
         match words.split_once(": ") {
             Some(("field", why)) => Self::Field(why.to_owned()),
             Some(("form", why)) => Self::Form(why.to_owned()),
@@ -23,7 +23,7 @@ impl Sensitivity {
     }
 
     /// Says why the user must be asked before it is clicked. A click into a field only focuses it.
-    pub(crate) fn of_click(&self) -> Option<String> {
+    pub(crate) fn click_warning(&self) -> Option<String> {
         match self {
             Self::Form(why) => Some(format!("this belongs to {why}")),
             Self::Field(_) | Self::None => None,
@@ -31,7 +31,7 @@ impl Sensitivity {
     }
 
     /// Says why the user must be asked before text is typed into it.
-    pub(crate) fn of_typing(&self, submits: bool) -> Option<String> {
+    pub(crate) fn typing_warning(&self, submits: bool) -> Option<String> {
         match self {
             Self::Field(why) => Some(format!("this is {why}")),
             Self::Form(why) if submits => Some(format!("this sends {why}")),
@@ -87,13 +87,13 @@ mod tests {
 
     #[test]
     fn secrets_are_asked_about_where_they_would_be_given_away() {
-        let field = Sensitivity::read("field: a password field");
-        assert_eq!(field.of_typing(false).unwrap(), "this is a password field");
-        assert_eq!(field.of_click(), None);
-        let form = Sensitivity::read("form: a form with a password field");
-        assert!(form.of_click().is_some() && form.of_typing(true).is_some());
-        assert_eq!(form.of_typing(false), None);
-        assert_eq!(Sensitivity::read(""), Sensitivity::None);
+        let field = Sensitivity::parse("field: a password field");
+        assert_eq!(field.typing_warning(false).unwrap(), "this is a password field");
+        assert_eq!(field.click_warning(), None);
+        let form = Sensitivity::parse("form: a form with a password field");
+        assert!(form.click_warning().is_some() && form.typing_warning(true).is_some());
+        assert_eq!(form.typing_warning(false), None);
+        assert_eq!(Sensitivity::parse(""), Sensitivity::None);
     }
 
     #[test]

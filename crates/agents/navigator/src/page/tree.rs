@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lango_text::{single_spaced, truncate_characters};
+use lango_text::{to_single_spaced, truncate_characters};
 use serde_json::Value;
 
 use crate::protocol::{AccessibilityNode, AccessibilityTree};
@@ -77,7 +77,7 @@ const BLOCKS: [&str; 9] = [
 
 /// Holds one line of an outline, without the reference that it gets when it is shown.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct TreeLine {
     pub(super) depth: usize,
     pub(super) role: String,
     pub(super) name: String,
@@ -89,7 +89,7 @@ pub(super) struct Line {
 }
 
 /// Returns the lines of a frame, from its accessibility tree.
-pub(super) fn lines_of(tree: &AccessibilityTree) -> Vec<Line> {
+pub(super) fn build_lines(tree: &AccessibilityTree) -> Vec<TreeLine> {
     let by_id: HashMap<&str, &AccessibilityNode> =
         tree.nodes.iter().map(|node| (node.node_id.as_str(), node)).collect();
     let mut lines = Vec::new();
@@ -106,7 +106,7 @@ pub(super) fn lines_of(tree: &AccessibilityTree) -> Vec<Line> {
             break;
         }
         let node = open_node.node;
-        let line = if node.ignored { None } else { line_of(&open_node) };
+        let line = if node.ignored { None } else { build_line(&open_node) };
         let OpenNode { depth, mut named_by, mut block, .. } = open_node;
         let mut below = depth;
         if BLOCKS.contains(&text_of(node.role.as_ref().map(|role| &role.value)).as_str()) {
@@ -116,7 +116,7 @@ pub(super) fn lines_of(tree: &AccessibilityTree) -> Vec<Line> {
             below = (depth + 1).min(8);
             let is_named = line.number.is_some() || line.role == "heading";
             named_by = if is_named { line.name.clone() } else { String::new() };
-            add(&mut lines, line);
+            add_line(&mut lines, line);
         }
         let role = text_of(node.role.as_ref().map(|role| &role.value));
         // The content of a field is its value, which is shown with it.
@@ -142,7 +142,7 @@ struct OpenNode<'a> {
 }
 
 /// Adds a line; text that continues the same paragraph continues the same line.
-fn add(lines: &mut Vec<Line>, line: Line) {
+fn add_line(lines: &mut Vec<TreeLine>, line: TreeLine) {
     if let Some(last) = lines.last_mut()
         && line.role == "text"
         && last.role == "text"
@@ -157,11 +157,11 @@ fn add(lines: &mut Vec<Line>, line: Line) {
     lines.push(line);
 }
 
-fn line_of(open_node: &OpenNode<'_>) -> Option<Line> {
+fn build_line(open_node: &OpenNode<'_>) -> Option<TreeLine> {
     let OpenNode { node, depth, named_by, block } = open_node;
     let role = text_of(node.role.as_ref().map(|role| &role.value));
     let full = text_of(node.name.as_ref().map(|name| &name.value));
-    let name = single_spaced(&full);
+    let name = to_single_spaced(&full);
     let name = truncate_characters(&name, MAX_NAME_CHARACTERS).to_owned();
     let property = |wanted: &str| {
         node.properties.iter().find(|property| property.name == wanted).map(|p| &p.value.value)
@@ -196,7 +196,7 @@ fn line_of(open_node: &OpenNode<'_>) -> Option<Line> {
             states.push(shown.to_owned());
         }
     }
-    let value: String = single_spaced(&text_of(node.value.as_ref().map(|value| &value.value)))
+    let value: String = to_single_spaced(&text_of(node.value.as_ref().map(|value| &value.value)))
         .chars()
         .take(MAX_NAME_CHARACTERS)
         .collect();
@@ -210,17 +210,17 @@ fn line_of(open_node: &OpenNode<'_>) -> Option<Line> {
         _ => role,
     };
     let number = node.backend_node_id.filter(|_| is_usable);
-    Some(Line { depth: *depth, role, name, states, block: block.clone(), number })
+    Some(TreeLine { depth: *depth, role, name, states, block: block.clone(), number })
 }
 
-impl Line {
+impl TreeLine {
     /// Returns what the line says, if a user would read it as text.
     pub(super) fn words(&self) -> Option<&str> {
         let is_text = matches!(self.role.as_str(), "heading" | "text" | "link");
         Some(self.name.as_str()).filter(|name| is_text && !name.is_empty())
     }
 
-    pub(super) fn shown(&self, reference: Option<&str>) -> String {
+    pub(super) fn render_line(&self, reference: Option<&str>) -> String {
         let mut text = format!("{}- {}", "  ".repeat(self.depth), self.role);
         if !self.name.is_empty() {
             text.push_str(&format!(" \"{}\"", self.name));

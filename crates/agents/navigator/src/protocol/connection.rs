@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::reader::{self, Incoming};
+use super::reader::{self, ReadMessage};
 
 /// Limits the size of a message from the browser. A longer one is dropped, and its call fails.
 const MAX_MESSAGE_BYTES: usize = 24 * 1024 * 1024;
@@ -49,26 +49,26 @@ pub(crate) enum CallError {
 
 /// Describes an event of the browser.
 #[derive(Debug)]
-pub(crate) struct Event {
+pub(crate) struct BrowserEvent {
     /// The session of the target that it happened in; none for the browser itself.
     pub(crate) session: Option<String>,
     pub(crate) method: String,
     pub(crate) parameters: Box<RawValue>,
 }
 
-impl Event {
+impl BrowserEvent {
     /// Parses the parameters; `None` if they have another type.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(self.parameters.get()).ok()
     }
 }
 
-type Answer = Result<Box<RawValue>, CallError>;
+type CallAnswer = Result<Box<RawValue>, CallError>;
 
 #[derive(Default)]
-struct Pending {
+struct PendingCalls {
     next: u64,
-    waiting: HashMap<u64, oneshot::Sender<Answer>>,
+    waiting: HashMap<u64, oneshot::Sender<CallAnswer>>,
 }
 
 /// Connects to a browser. It is cheap to clone.
@@ -76,13 +76,13 @@ struct Pending {
 pub(crate) struct Connection {
     outgoing: mpsc::Sender<Vec<u8>>,
     // Shared by the callers and the reader, for one lookup at a time.
-    pending: Arc<Mutex<Pending>>,
+    pending: Arc<Mutex<PendingCalls>>,
     gone: CancellationToken,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Outgoing<'a, C> {
+struct OutgoingMessage<'a, C> {
     id: u64,
     method: &'static str,
     params: &'a C,
@@ -92,17 +92,17 @@ struct Outgoing<'a, C> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Message {
+struct IncomingMessage {
     id: Option<u64>,
     method: Option<String>,
     params: Option<Box<RawValue>>,
     result: Option<Box<RawValue>>,
-    error: Option<Failure>,
+    error: Option<CallFailure>,
     session_id: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Failure {
+struct CallFailure {
     message: String,
 }
 
@@ -111,14 +111,14 @@ impl Connection {
     pub(crate) fn open(
         from: impl AsyncRead + Unpin + Send + 'static,
         to: impl AsyncWrite + Unpin + Send + 'static,
-    ) -> (Self, mpsc::Receiver<Event>) {
+    ) -> (Self, mpsc::Receiver<BrowserEvent>) {
         let (outgoing, queue) = mpsc::channel(64);
         let (events, happened) = mpsc::channel(MAX_QUEUED_EVENTS);
         let connection = Self { outgoing, pending: Arc::default(), gone: CancellationToken::new() };
-        tokio::spawn(write(queue, to, connection.gone.clone()));
+        tokio::spawn(write_messages(queue, to, connection.gone.clone()));
         let (pending, gone) = (Arc::clone(&connection.pending), connection.gone.clone());
         tokio::spawn(async move {
-            read(BufReader::with_capacity(64 * 1024, from), &pending, events, &gone).await;
+            read_messages(BufReader::with_capacity(64 * 1024, from), &pending, events, &gone).await;
             gone.cancel();
             // Pending calls will not be answered; dropping the senders tells them.
             pending.lock().waiting.clear();
@@ -152,7 +152,8 @@ impl Connection {
             id
         };
         let unexpected = |reason: String| CallError::Unexpected { method: C::METHOD, reason };
-        let message = Outgoing { id, method: C::METHOD, params: command, session_id: session };
+        let message =
+            OutgoingMessage { id, method: C::METHOD, params: command, session_id: session };
         let mut bytes =
             serde_json::to_vec(&message).map_err(|error| unexpected(error.to_string()))?;
         bytes.push(0);
@@ -173,7 +174,7 @@ impl Connection {
     }
 }
 
-async fn write(
+async fn write_messages(
     mut queue: mpsc::Receiver<Vec<u8>>,
     mut to: impl AsyncWrite + Unpin,
     gone: CancellationToken,
@@ -195,13 +196,13 @@ async fn write(
     }
 }
 
-async fn read(
+async fn read_messages(
     mut from: BufReader<impl AsyncRead + Unpin>,
-    pending: &Mutex<Pending>,
-    events: mpsc::Sender<Event>,
+    pending: &Mutex<PendingCalls>,
+    events: mpsc::Sender<BrowserEvent>,
     gone: &CancellationToken,
 ) {
-    let finish = |id: u64, answer: Answer| {
+    let finish = |id: u64, answer: CallAnswer| {
         let waiting = pending.lock().waiting.remove(&id);
         if let Some(sender) = waiting {
             // The caller may have given up.
@@ -211,20 +212,20 @@ async fn read(
     loop {
         let incoming = tokio::select! {
             () = gone.cancelled() => return,
-            incoming = reader::next(&mut from, MAX_MESSAGE_BYTES) => incoming,
+            incoming = reader::read_next(&mut from, MAX_MESSAGE_BYTES) => incoming,
         };
         let message = match incoming {
             Err(_) | Ok(None) => return,
-            Ok(Some(Incoming::TooLong(beginning))) => {
+            Ok(Some(ReadMessage::TooLong(beginning))) => {
                 if let Some(id) = reader::answered_id(&beginning) {
                     finish(id, Err(CallError::TooLong));
                 }
                 continue;
             }
-            Ok(Some(Incoming::Message(bytes))) => bytes,
+            Ok(Some(ReadMessage::Message(bytes))) => bytes,
         };
         // No call waits for what is not a message of the protocol.
-        let Ok(message) = serde_json::from_slice::<Message>(&message) else { continue };
+        let Ok(message) = serde_json::from_slice::<IncomingMessage>(&message) else { continue };
         match (message.id, message.method) {
             (Some(id), _) => finish(
                 id,
@@ -236,7 +237,7 @@ async fn read(
             ),
             (None, Some(method)) => {
                 let parameters = message.params.unwrap_or_else(|| RawValue::NULL.to_owned());
-                let event = Event { session: message.session_id, method, parameters };
+                let event = BrowserEvent { session: message.session_id, method, parameters };
                 if events.send(event).await.is_err() {
                     return;
                 }

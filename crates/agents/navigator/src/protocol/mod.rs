@@ -9,4 +9,4 @@ mod connection;
 mod reader;
 
 pub(crate) use commands::*;
-pub(crate) use connection::{CallError, Command, Connection, Event};
+pub(crate) use connection::{BrowserEvent, CallError, Command, Connection};

@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
 /// Holds what was read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Incoming {
+pub(super) enum ReadMessage {
     /// A whole message.
     Message(Vec<u8>),
     /// A message that was too long, of which only the beginning was kept.
@@ -17,10 +17,10 @@ pub(super) enum Incoming {
 const BEGINNING_BYTES: usize = 64;
 
 /// Returns the next message; `None` at the end. It never holds more than `max_bytes`.
-pub(super) async fn next(
+pub(super) async fn read_next(
     from: &mut (impl AsyncBufRead + Unpin),
     max_bytes: usize,
-) -> io::Result<Option<Incoming>> {
+) -> io::Result<Option<ReadMessage>> {
     let mut message = Vec::new();
     let mut is_too_long = false;
     loop {
@@ -41,7 +41,7 @@ pub(super) async fn next(
         let used = part.len() + usize::from(end.is_some());
         from.consume(used);
         if end.is_some() {
-            let kind = if is_too_long { Incoming::TooLong } else { Incoming::Message };
+            let kind = if is_too_long { ReadMessage::TooLong } else { ReadMessage::Message };
             return Ok(Some(kind(message)));
         }
     }
@@ -67,7 +67,9 @@ mod tests {
         for capacity in 1..30 {
             let mut reader = BufReader::with_capacity(capacity, &bytes[..]);
             let mut found = Vec::new();
-            while let Some(Incoming::Message(message)) = next(&mut reader, 100).await.unwrap() {
+            while let Some(ReadMessage::Message(message)) =
+                read_next(&mut reader, 100).await.unwrap()
+            {
                 found.push(String::from_utf8(message).unwrap());
             }
             assert_eq!(found, ["{\"id\":1}", "", "{\"id\":22}"], "{capacity}");
@@ -79,13 +81,14 @@ mod tests {
         let long = format!("{{\"id\":77,\"result\":\"{}\"}}\0{{\"id\":78}}\0", "x".repeat(5000));
         for capacity in [1, 7, 64, 1000, 10_000] {
             let mut reader = BufReader::with_capacity(capacity, long.as_bytes());
-            let Some(Incoming::TooLong(kept)) = next(&mut reader, 1000).await.unwrap() else {
+            let Some(ReadMessage::TooLong(kept)) = read_next(&mut reader, 1000).await.unwrap()
+            else {
                 panic!("it was not too long");
             };
             assert!(kept.len() <= BEGINNING_BYTES);
             assert_eq!(answered_id(&kept), Some(77));
-            let rest = next(&mut reader, 1000).await.unwrap();
-            assert_eq!(rest, Some(Incoming::Message(b"{\"id\":78}".to_vec())));
+            let rest = read_next(&mut reader, 1000).await.unwrap();
+            assert_eq!(rest, Some(ReadMessage::Message(b"{\"id\":78}".to_vec())));
         }
         assert_eq!(answered_id(b"{\"method\":\"x\""), None);
     }

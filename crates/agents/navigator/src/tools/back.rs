@@ -37,12 +37,12 @@ impl Tool for Back {
         context: ToolContext,
     ) -> Result<ActionOutcome, ToolError> {
         self.navigator
-            .run(&context, async |lease| {
-                let Some(arrival) = lease.browser()?.back().await? else {
+            .run_call(&context, async |lease| {
+                let Some(arrival) = lease.browser()?.go_back().await? else {
                     let error = "there is no page before this one";
                     return Err(NavigatorError::Unsuitable(error.to_owned()));
                 };
-                let page = PageView::of(&lease, arrival).await?;
+                let page = PageView::read_current(&lease, arrival).await?;
                 Ok(ActionOutcome { headline: "Went back.".to_owned(), page })
             })
             .await

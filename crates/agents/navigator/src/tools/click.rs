@@ -5,8 +5,8 @@ use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::origin_of;
-use crate::browser::Mark;
+use super::page_origin;
+use crate::browser::NavigationMark;
 use crate::error::NavigatorError;
 use crate::outcome::{ActionOutcome, PageView};
 use crate::page::{self, Element, ElementChoice};
@@ -26,7 +26,7 @@ pub(crate) struct ClickArguments {
 }
 
 impl ClickArguments {
-    fn choice(&self) -> ElementChoice {
+    fn element_choice(&self) -> ElementChoice {
         ElementChoice { reference: self.r#ref.clone(), selector: self.selector.clone() }
     }
 }
@@ -52,17 +52,22 @@ impl Tool for Click {
         context: ToolContext,
     ) -> Result<ActionOutcome, ToolError> {
         self.navigator
-            .run(&context, async |lease| {
+            .run_call(&context, async |lease| {
                 let browser = lease.browser()?;
                 let references = self.navigator.references();
-                let choice = arguments.choice();
-                let element =
-                    page::find(browser, references, lease.id(), lease.generation(), &choice)
-                        .await?;
-                let mark = browser.mark()?;
-                page::watch(browser, &element).await;
-                let how = page::click(browser, &element).await?;
-                action_outcome(&lease, &element, &mark, "Clicked", &how).await
+                let choice = arguments.element_choice();
+                let element = page::find_element(
+                    browser,
+                    references,
+                    lease.id(),
+                    lease.generation(),
+                    &choice,
+                )
+                .await?;
+                let mark = browser.mark_moment()?;
+                page::watch_changes(browser, &element).await;
+                let how = page::click_element(browser, &element).await?;
+                build_action_outcome(&lease, &element, &mark, "Clicked", &how).await
             })
             .await
     }
@@ -80,12 +85,12 @@ impl Tool for Click {
     }
 
     fn propose(&self, arguments: &ClickArguments) -> Option<Proposal> {
-        let (words, known) = arguments.choice().describe(self.navigator.references());
+        let (words, known) = arguments.element_choice().describe(self.navigator.references());
         let summary = format!("Click {words}");
         Some(match known {
             Some(reference) => Proposal {
-                always_ask: reference.sensitivity.of_click(),
-                ..Proposal::of(summary, [&origin_of(&reference.page)])
+                always_ask: reference.sensitivity.click_warning(),
+                ..Proposal::of(summary, [&page_origin(&reference.page)])
             },
             // It is not known beforehand what a selector will match on the page.
             None => Proposal {
@@ -98,16 +103,16 @@ impl Tool for Click {
 }
 
 /// Builds the outcome of an action on an element.
-pub(super) async fn action_outcome(
+pub(super) async fn build_action_outcome(
     lease: &BrowserLease,
     element: &Element,
-    mark: &Mark,
+    mark: &NavigationMark,
     done: &str,
     how: &str,
 ) -> Result<ActionOutcome, NavigatorError> {
     let browser = lease.browser()?;
-    let arrival = browser.settle(mark).await?;
-    let now = browser.mark()?;
+    let arrival = browser.wait_for_reaction(mark).await?;
+    let now = browser.mark_moment()?;
     let happened = if now.target != mark.target {
         "another tab is shown"
     } else if now.navigations != mark.navigations {
@@ -115,13 +120,13 @@ pub(super) async fn action_outcome(
     } else if now.url != mark.url {
         "the address changed within the page"
     } else {
-        match page::changed(browser, element, mark).await {
+        match page::has_changed(browser, element, mark).await {
             Some(true) | None => "the page changed",
             Some(false) => "nothing on the page changed",
         }
     };
-    let label = page::clean(&element.label);
+    let label = page::clean_line(&element.label);
     let how = if how.is_empty() { String::new() } else { format!(" ({how})") };
     let headline = format!("{done}: {label}{how}. Then: {happened}.");
-    Ok(ActionOutcome { headline, page: PageView::of(lease, arrival).await? })
+    Ok(ActionOutcome { headline, page: PageView::read_current(lease, arrival).await? })
 }

@@ -41,7 +41,9 @@ impl Tool for Close {
         context: ToolContext,
     ) -> Result<CloseOutcome, ToolError> {
         self.navigator
-            .run(&context, async |mut lease| Ok(CloseOutcome { was_open: lease.close().await }))
+            .run_call(&context, async |mut lease| {
+                Ok(CloseOutcome { was_open: lease.close().await })
+            })
             .await
     }
 

@@ -19,7 +19,7 @@ pub(crate) use r#type::Type;
 pub(crate) use wait::Wait;
 
 /// Returns what rules about an action on a page are compared with: the site.
-fn origin_of(page: &str) -> String {
+fn page_origin(page: &str) -> String {
     lango_egress::Url::parse(page)
         .map_or_else(|_| page.to_owned(), |url| url.origin().ascii_serialization())
 }

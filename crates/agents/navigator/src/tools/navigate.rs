@@ -2,12 +2,12 @@
 
 use lango_egress::{BlockedRequest, Destination, Refusal, Url};
 use lango_protocol::CallReport;
-use lango_text::{code_span, visible};
+use lango_text::{code_span, make_visible};
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::browser::{Arrival, Browser};
+use crate::browser::{Browser, LoadProgress};
 use crate::error::NavigatorError;
 use crate::outcome::{IncidentReport, PageView};
 use crate::page::display_address;
@@ -49,7 +49,7 @@ impl NavigateOutcome {
                 view.report_opened(*preface, scripts_stopped.then_some(SCRIPTS_STOPPED))
             }
             Self::File(meanwhile) => {
-                let url = visible(&code_span(url));
+                let url = make_visible(&code_span(url));
                 let report = CallReport::new(format!("{url} is a file, not a page."));
                 match meanwhile.lines() {
                     [] => report,
@@ -81,8 +81,8 @@ impl Tool for Navigate {
         context: ToolContext,
     ) -> Result<NavigateOutcome, ToolError> {
         self.navigator
-            .run(&context, async |mut lease| {
-                let url = check(&self.navigator, &arguments.url).await?;
+            .run_call(&context, async |mut lease| {
+                let url = check_address(&self.navigator, &arguments.url).await?;
                 open(&mut lease, &url).await
             })
             .await
@@ -106,7 +106,7 @@ impl Tool for Navigate {
 
     fn describe(&self, arguments: &NavigateArguments) -> Option<String> {
         let url = &arguments.url;
-        (!url.trim().is_empty()).then(|| format!("Opening {}", visible(&code_span(url))))
+        (!url.trim().is_empty()).then(|| format!("Opening {}", make_visible(&code_span(url))))
     }
 
     fn report(
@@ -123,13 +123,13 @@ impl Tool for Navigate {
             Ok((url, _)) => String::from(url),
             Err(_) => arguments.url.clone(),
         };
-        let summary = format!("Open {}\nin the browser of this session", visible(&address));
+        let summary = format!("Open {}\nin the browser of this session", make_visible(&address));
         Some(Proposal::of(summary, [&address]))
     }
 }
 
 /// Refuses early and clearly what the proxy would refuse anyway, before a browser is started.
-async fn check(navigator: &Navigator, text: &str) -> Result<Url, NavigatorError> {
+async fn check_address(navigator: &Navigator, text: &str) -> Result<Url, NavigatorError> {
     let (url, destination) = Destination::of_url(text)?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(Refusal::Scheme { scheme: url.scheme().to_owned() }.into());
@@ -141,28 +141,31 @@ async fn check(navigator: &Navigator, text: &str) -> Result<Url, NavigatorError>
 async fn open(lease: &mut BrowserLease, url: &Url) -> Result<NavigateOutcome, NavigatorError> {
     let mut preface =
         lease.has_ended().then_some("The browser had ended by itself and was started again.");
-    let first = attempt(lease, url).await;
+    let first = attempt_navigation(lease, url).await;
     let arrival = match first {
         // A page that never loaded has changed nothing: try once more, with a new browser.
         Err(NavigatorError::Ended) => {
             lease.close().await;
             preface = Some("The browser ended and was started again.");
-            attempt(lease, url).await?
+            attempt_navigation(lease, url).await?
         }
         other => other?,
     };
-    if arrival == Arrival::Download {
-        return Ok(NavigateOutcome::File(IncidentReport::of(lease).await?));
+    if arrival == LoadProgress::Download {
+        return Ok(NavigateOutcome::File(IncidentReport::take_from(lease).await?));
     }
-    let (view, scripts_stopped) = match PageView::of(lease, arrival).await {
+    let (view, scripts_stopped) = match PageView::read_current(lease, arrival).await {
         // A page whose scripts never end can be read all the same; they were stopped.
-        Err(NavigatorError::Hangs) => (PageView::of(lease, arrival).await?, true),
+        Err(NavigatorError::Hangs) => (PageView::read_current(lease, arrival).await?, true),
         other => (other?, false),
     };
     Ok(NavigateOutcome::Page { preface, scripts_stopped, view: Box::new(view) })
 }
 
-async fn attempt(lease: &mut BrowserLease, url: &Url) -> Result<Arrival, NavigatorError> {
+async fn attempt_navigation(
+    lease: &mut BrowserLease,
+    url: &Url,
+) -> Result<LoadProgress, NavigatorError> {
     let browser = lease.start_if_needed().await?;
     // What is left from before is not about this page.
     browser.take_blocked();
@@ -172,17 +175,17 @@ async fn attempt(lease: &mut BrowserLease, url: &Url) -> Result<Arrival, Navigat
         Err(NavigatorError::NoTunnel(_)) => {
             // A target with a scheme was requested without a tunnel, and is not what failed.
             if let Some(reason) = blocked.iter().rfind(|one| !one.target.contains("://")) {
-                return Err(refused(url, reason));
+                return Err(refused_error(url, reason));
             }
         }
         Ok(_) => {
             if let Some(reason) = blocked.iter().find(|one| is_shown(browser, one)) {
-                return Err(refused(url, reason));
+                return Err(refused_error(url, reason));
             }
         }
         Err(_) => {}
     }
-    browser.put_back(blocked);
+    browser.return_blocked_requests(blocked);
     arrived
 }
 
@@ -191,7 +194,7 @@ fn is_shown(browser: &Browser, blocked: &BlockedRequest) -> bool {
     browser.tab().is_ok_and(|tab| tab.url == blocked.target)
 }
 
-fn refused(url: &Url, blocked: &BlockedRequest) -> NavigatorError {
+fn refused_error(url: &Url, blocked: &BlockedRequest) -> NavigatorError {
     let from = display_address(url.as_str());
     let target = display_address(&blocked.target);
     if from == target {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::outcome::{PageExcerpt, Remainder};
-use crate::page::{Mode, Outline, read};
+use crate::page::{Outline, ReadMode, read_page};
 use crate::sessions::Navigator;
 
 /// Limits how many characters are returned if the call sets no limit.
@@ -26,7 +26,7 @@ pub(crate) struct ReadArguments {
     /// article (the default): what a person would read. text: all visible text. links: with
     /// addresses. tables: as Markdown. outline: elements with references such as e12.
     #[serde(default)]
-    mode: Mode,
+    mode: ReadMode,
     /// Where to begin: characters, or lines of the outline.
     #[serde(default)]
     offset: u64,
@@ -56,27 +56,28 @@ impl Tool for Read {
     ) -> Result<PageExcerpt, ToolError> {
         let ReadArguments { mode, offset, limit } = arguments;
         self.navigator
-            .run(&context, async |lease| {
+            .run_call(&context, async |lease| {
                 let browser = lease.browser()?;
-                if mode == Mode::Outline {
+                if mode == ReadMode::Outline {
                     let limit = limit.unwrap_or(DEFAULT_LINE_COUNT).clamp(1, MAX_LINE_COUNT);
                     let references = self.navigator.references();
                     let outline =
-                        Outline::of(browser, references, lease.id(), lease.generation()).await?;
+                        Outline::read_current(browser, references, lease.id(), lease.generation())
+                            .await?;
                     let [begin, length] = [offset, limit].map(|n| usize::try_from(n).unwrap_or(0));
-                    let part = outline.part(begin, length);
+                    let part = outline.cut_part(begin, length);
                     let more = u64::try_from(part.more).unwrap_or(0);
-                    let rest = Remainder::of(more, "lines", offset.saturating_add(limit));
-                    return PageExcerpt::of(&lease, &part.text, rest).await;
+                    let rest = Remainder::from_offset(more, "lines", offset.saturating_add(limit));
+                    return PageExcerpt::from_body(&lease, &part.text, rest).await;
                 }
                 let limit = limit.unwrap_or(DEFAULT_TEXT_CHARACTERS).clamp(1, MAX_TEXT_CHARACTERS);
-                let part = read(browser, mode, offset, limit).await?;
+                let part = read_page(browser, mode, offset, limit).await?;
                 let rest = if part.text.trim().is_empty() {
                     Remainder::Nothing
                 } else {
-                    Remainder::of(part.more, "characters", offset.saturating_add(limit))
+                    Remainder::from_offset(part.more, "characters", offset.saturating_add(limit))
                 };
-                PageExcerpt::of(&lease, &part.text, rest).await
+                PageExcerpt::from_body(&lease, &part.text, rest).await
             })
             .await
     }

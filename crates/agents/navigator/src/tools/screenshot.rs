@@ -78,12 +78,12 @@ impl Tool for Screenshot {
         context: ToolContext,
     ) -> Result<ScreenshotOutcome, ToolError> {
         self.navigator
-            .run(&context, async |lease| {
-                let png = capture(lease.browser()?, arguments.full_page).await?;
+            .run_call(&context, async |lease| {
+                let png = capture_screenshot(lease.browser()?, arguments.full_page).await?;
                 let directory = self.navigator.settings().screenshots.join(lease.id().as_str());
-                let path = storage::keep_screenshot(&directory, &png)?;
-                let (width, height) = size_of(&png);
-                let (bytes, meanwhile) = (png.len(), IncidentReport::of(&lease).await?);
+                let path = storage::store_screenshot(&directory, &png)?;
+                let (width, height) = png_size(&png);
+                let (bytes, meanwhile) = (png.len(), IncidentReport::take_from(&lease).await?);
                 Ok(ScreenshotOutcome { path, width, height, bytes, meanwhile })
             })
             .await
@@ -103,7 +103,7 @@ impl Tool for Screenshot {
     }
 }
 
-async fn capture(browser: &Browser, full_page: bool) -> Result<Vec<u8>, NavigatorError> {
+async fn capture_screenshot(browser: &Browser, full_page: bool) -> Result<Vec<u8>, NavigatorError> {
     let tab = browser.tab()?;
     if tab.is_crashed {
         return Err(NavigatorError::Crashed);
@@ -124,7 +124,7 @@ async fn capture(browser: &Browser, full_page: bool) -> Result<Vec<u8>, Navigato
             return Err(NavigatorError::Unsuitable(error.to_owned()));
         }
         Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
-            return Err(browser.stop(&tab.session).await);
+            return Err(browser.stop_scripts(&tab.session).await);
         }
         Err(error) => return Err(error),
     };
@@ -134,7 +134,7 @@ async fn capture(browser: &Browser, full_page: bool) -> Result<Vec<u8>, Navigato
 }
 
 /// Returns width and height, from the header that every PNG has.
-fn size_of(png: &[u8]) -> (u32, u32) {
+fn png_size(png: &[u8]) -> (u32, u32) {
     let at = |index: usize| {
         let bytes = png.get(index..index + 4).and_then(|bytes| bytes.try_into().ok());
         bytes.map_or(0, u32::from_be_bytes)

@@ -1,13 +1,13 @@
 //! Implements `browser_type`, which types into a field.
 
 use lango_protocol::CallReport;
-use lango_text::visible_lines;
+use lango_text::make_lines_visible;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::click::action_outcome;
-use super::origin_of;
+use super::click::build_action_outcome;
+use super::page_origin;
 use crate::outcome::ActionOutcome;
 use crate::page::{self, ElementChoice};
 use crate::sessions::Navigator;
@@ -31,7 +31,7 @@ pub(crate) struct TypeArguments {
 }
 
 impl TypeArguments {
-    fn choice(&self) -> ElementChoice {
+    fn element_choice(&self) -> ElementChoice {
         ElementChoice { reference: self.r#ref.clone(), selector: self.selector.clone() }
     }
 }
@@ -57,19 +57,24 @@ impl Tool for Type {
         context: ToolContext,
     ) -> Result<ActionOutcome, ToolError> {
         self.navigator
-            .run(&context, async |lease| {
+            .run_call(&context, async |lease| {
                 let browser = lease.browser()?;
                 let references = self.navigator.references();
-                let choice = arguments.choice();
-                let element =
-                    page::find(browser, references, lease.id(), lease.generation(), &choice)
-                        .await?;
-                let mark = browser.mark()?;
-                page::watch(browser, &element).await;
+                let choice = arguments.element_choice();
+                let element = page::find_element(
+                    browser,
+                    references,
+                    lease.id(),
+                    lease.generation(),
+                    &choice,
+                )
+                .await?;
+                let mark = browser.mark_moment()?;
+                page::watch_changes(browser, &element).await;
                 let (text, submit) = (&arguments.text, arguments.submit);
                 let how = page::type_text(browser, &element, text, submit).await?;
                 let done = if submit { "Typed and pressed Enter in" } else { "Typed into" };
-                action_outcome(&lease, &element, &mark, done, &how).await
+                build_action_outcome(&lease, &element, &mark, done, &how).await
             })
             .await
     }
@@ -87,15 +92,15 @@ impl Tool for Type {
     }
 
     fn propose(&self, arguments: &TypeArguments) -> Option<Proposal> {
-        let (words, known) = arguments.choice().describe(self.navigator.references());
-        let text = visible_lines(&arguments.text, "| ");
+        let (words, known) = arguments.element_choice().describe(self.navigator.references());
+        let text = make_lines_visible(&arguments.text, "| ");
         let enter =
             if arguments.submit { "\nthen press Enter, which may send the form" } else { "" };
         let summary = format!("Type into {words}\nthis text:\n{text}{enter}");
         Some(match known {
             Some(reference) => Proposal {
-                always_ask: reference.sensitivity.of_typing(arguments.submit),
-                ..Proposal::of(summary, [&origin_of(&reference.page)])
+                always_ask: reference.sensitivity.typing_warning(arguments.submit),
+                ..Proposal::of(summary, [&page_origin(&reference.page)])
             },
             None => Proposal {
                 unreadable: Some("which element it is, is known only on the page".to_owned()),

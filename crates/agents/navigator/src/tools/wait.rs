@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, visible_short};
+use lango_text::{code_span, make_visible_short};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,8 +79,8 @@ impl Tool for Wait {
         context: ToolContext,
     ) -> Result<WaitOutcome, ToolError> {
         let what = match (&arguments.selector, &arguments.text) {
-            (Some(selector), None) => visible_short(selector),
-            (None, Some(text)) => visible_short(text),
+            (Some(selector), None) => make_visible_short(selector),
+            (None, Some(text)) => make_visible_short(text),
             _ => {
                 let either = "give either selector or text".to_owned();
                 return Err(ToolError::Arguments(either));
@@ -88,7 +88,7 @@ impl Tool for Wait {
         };
         let seconds = arguments.timeout_seconds.unwrap_or(DEFAULT_SECONDS).min(MAX_SECONDS);
         self.navigator
-            .run(&context, async |lease| {
+            .run_call(&context, async |lease| {
                 let browser = lease.browser()?;
                 let deadline = Instant::now() + Duration::from_secs(seconds);
                 let mut found = is_there(browser, &arguments).await?;
@@ -96,7 +96,7 @@ impl Tool for Wait {
                     tokio::time::sleep(POLL_INTERVAL).await;
                     found = is_there(browser, &arguments).await?;
                 }
-                let meanwhile = IncidentReport::of(&lease).await?;
+                let meanwhile = IncidentReport::take_from(&lease).await?;
                 Ok(WaitOutcome { what, found, seconds, meanwhile })
             })
             .await
@@ -120,7 +120,7 @@ impl Tool for Wait {
 }
 
 async fn is_there(browser: &Browser, wanted: &WaitArguments) -> Result<bool, NavigatorError> {
-    for frame in browser.frames().await? {
+    for frame in browser.list_frames().await? {
         let arguments = vec![
             Value::from(wanted.selector.clone().unwrap_or_default()),
             Value::from(wanted.text.clone().unwrap_or_default()),
@@ -128,7 +128,7 @@ async fn is_there(browser: &Browser, wanted: &WaitArguments) -> Result<bool, Nav
         match browser.call_in_frame(&frame, "has", arguments).await {
             Ok(true) => return Ok(true),
             Err(NavigatorError::Failed(reason)) if reason.contains("bad selector") => {
-                let selector = visible_short(wanted.selector.as_deref().unwrap_or_default());
+                let selector = make_visible_short(wanted.selector.as_deref().unwrap_or_default());
                 let error = format!("{selector} is not a CSS selector");
                 return Err(NavigatorError::Unsuitable(error));
             }

@@ -69,7 +69,7 @@ async fn clicks_say_what_came_of_them() {
     assert!(clicked.contains("A new tab opened") && clicked.contains("/form"), "{clicked}");
     tools.open(&site.url("/many")).await.unwrap();
     tools.click("Open all").await.unwrap();
-    assert!(tools.navigator.tabs().await <= 8);
+    assert!(tools.navigator.count_tabs().await <= 8);
     tools.navigator.close().await;
 }
 

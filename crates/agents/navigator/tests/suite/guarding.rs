@@ -34,7 +34,7 @@ async fn forbidden_places_see_nothing_of_the_browser() {
         let error = tools.open(&url).await.unwrap_err();
         assert!(matches!(error, ToolError::Forbidden(_)), "{url}: {error}");
     }
-    assert!(tools.navigator.process_groups().await.is_empty());
+    assert!(tools.navigator.list_process_groups().await.is_empty());
 
     // C2: a redirect is refused at its target.
     for (path, reason) in [

@@ -47,7 +47,7 @@ async fn fifty_pages_leave_no_process_no_tab_and_no_memory_behind() {
     for number in 0..50 {
         let opened = tools.open(&site.url(&format!("/number?{number}"))).await.unwrap();
         assert!(opened.contains(&format!("Page /number?{number}")), "{opened}");
-        let home = home_of(tools.navigator.process_groups().await[0]);
+        let home = home_of(tools.navigator.list_process_groups().await[0]);
         let processes = processes_with(home.to_str().unwrap()).len();
         if number == 10 {
             early = (processes, resident_megabytes());
@@ -59,8 +59,8 @@ async fn fifty_pages_leave_no_process_no_tab_and_no_memory_behind() {
             println!("processes and megabytes: {early:?}, then {now:?}");
         }
     }
-    assert_eq!(tools.navigator.tabs().await, 1);
-    let home = home_of(tools.navigator.process_groups().await[0]);
+    assert_eq!(tools.navigator.count_tabs().await, 1);
+    let home = home_of(tools.navigator.list_process_groups().await[0]);
     assert!(home.exists() && processes_with(home.to_str().unwrap()).len() > 3);
     assert_eq!(tools.call("browser_close", json!({})).await.unwrap(), "Closed.");
     until_gone(&home).await;
@@ -74,8 +74,8 @@ async fn a_killed_browser_is_replaced_and_a_dropped_one_is_gone() {
     let site = Site::start().await;
     let tools = Tools::at(&[site.authority()]);
     tools.open(&site.url("/shop")).await.unwrap();
-    let home = home_of(tools.navigator.process_groups().await[0]);
-    let keeper = tools.navigator.process_groups().await[0];
+    let home = home_of(tools.navigator.list_process_groups().await[0]);
+    let keeper = tools.navigator.list_process_groups().await[0];
     let reference = tools.reference("Add to basket").await;
     // The browser itself, not its keeper.
     let browser = processes_with(home.to_str().unwrap()).into_iter().find(|id| {
@@ -95,8 +95,8 @@ async fn a_killed_browser_is_replaced_and_a_dropped_one_is_gone() {
     assert!(error.to_string().contains("not an element of the page any more"), "{error}");
 
     // Killed again, and the next call opens a page.
-    let home = home_of(tools.navigator.process_groups().await[0]);
-    let keeper = tools.navigator.process_groups().await[0];
+    let home = home_of(tools.navigator.list_process_groups().await[0]);
+    let keeper = tools.navigator.list_process_groups().await[0];
     let group = Pid::from_raw(i32::try_from(keeper).unwrap()).unwrap();
     rustix::process::kill_process_group(group, Signal::KILL).unwrap();
     let opened = tools.open(&site.url("/shop")).await.unwrap();
@@ -104,7 +104,7 @@ async fn a_killed_browser_is_replaced_and_a_dropped_one_is_gone() {
     until_gone(&home).await;
 
     // It is not closed: the tools are dropped.
-    let home = home_of(tools.navigator.process_groups().await[0]);
+    let home = home_of(tools.navigator.list_process_groups().await[0]);
     drop(tools);
     until_gone(&home).await;
 }
@@ -119,7 +119,7 @@ async fn sessions_are_apart_and_idle_browsers_end() {
     tools.open(&site.url("/session")).await.unwrap();
     let account = tools.read("text").await;
     assert!(account.contains("Hello Ada"), "{account}");
-    let home = home_of(tools.navigator.process_groups().await[0]);
+    let home = home_of(tools.navigator.list_process_groups().await[0]);
     // Another session has other cookies, other references, and here takes the only slot.
     let reference = {
         tools.open(&site.url("/shop")).await.unwrap();
@@ -128,7 +128,7 @@ async fn sessions_are_apart_and_idle_browsers_end() {
     let other = tools.as_another_session();
     let opened = other.open(&site.url("/account")).await.unwrap();
     assert!(opened.contains("Please sign in"), "{opened}");
-    let other_home = home_of(other.navigator.process_groups().await[0]);
+    let other_home = home_of(other.navigator.list_process_groups().await[0]);
     let error = other.call("browser_click", json!({"ref": reference})).await.unwrap_err();
     assert!(error.to_string().contains("not an element of the page"), "{error}");
     until_gone(&home).await;

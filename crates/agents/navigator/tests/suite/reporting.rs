@@ -1,6 +1,6 @@
 //! Tests what users are told about calls.
 
-use lango_protocol::Details;
+use lango_protocol::ReportDetails;
 use serde_json::json;
 
 use crate::site::Site;
@@ -39,14 +39,14 @@ async fn pages_are_told_in_their_own_words() {
 
     let report = tools.report("browser_navigate", json!({ "url": shop })).await;
     assert_eq!(report.summary, format!("Opened \"Shop\", {shop}"));
-    let Some(Details::Quoted(words)) = &report.details else { panic!("{report:?}") };
+    let Some(ReportDetails::Quoted(words)) = &report.details else { panic!("{report:?}") };
     assert!(words.starts_with("Home\nContact\nGreen teapot\nA teapot of cast iron."), "{words}");
     assert!(!words.contains("Sold out") && !words.contains("cannot see"), "{words}");
     assert_eq!(report.data, Some(json!({"address": shop, "title": "Shop", "status": 200})));
 
     let report = tools.report("browser_read", json!({"mode": "tables"})).await;
     assert_eq!(report.summary, format!("From the page {shop}:"));
-    let Some(Details::Quoted(words)) = &report.details else { panic!("{report:?}") };
+    let Some(ReportDetails::Quoted(words)) = &report.details else { panic!("{report:?}") };
     assert!(words.contains("| Size | Price |") && !words.contains("---  "), "{words}");
 
     let contact = json!({"ref": tools.reference("Contact").await});
@@ -81,7 +81,7 @@ async fn pages_are_told_in_their_own_words() {
     let file = site.url("/nasty");
     let report = tools.report("browser_navigate", json!({ "url": file })).await;
     assert_eq!(report.summary, format!("`{file}` is a file, not a page."));
-    let Some(Details::Markdown(line)) = &report.details else { panic!("{report:?}") };
+    let Some(ReportDetails::Markdown(line)) = &report.details else { panic!("{report:?}") };
     assert!(line.starts_with(&format!("Downloaded {file}: /")), "{line}");
     assert!(line.ends_with(" (1000 bytes)"), "{line}");
     let report = tools.report("browser_close", json!({})).await;

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use lango_protocol::{SessionId, Timestamp, TurnId};
 use lango_store::{
-    Batch, Component, Database, Durability, Migration, Row, SqlValue, Statement, StoreError,
+    Batch, Database, Durability, Migration, Row, SchemaComponent, SqlValue, Statement, StoreError,
 };
 use lango_tool::{ToolContext, ToolError};
 
-use super::{Change, ChangeKind, PreviousFile, RestoreResult};
+use super::{ChangeKind, FileChange, PreviousFile, RestoreResult};
 use crate::{Records, Workspace};
 
-pub(crate) const COMPONENT: Component = Component {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "file_changes",
     migrations: &[Migration { version: 1, sqlite: SQLITE, postgres: POSTGRES }],
 };
@@ -74,11 +74,11 @@ pub struct ChangedTurn {
 
 impl Records {
     /// Records changes that are about to be made, on disk before this returns.
-    pub(crate) async fn record(
+    pub(crate) async fn record_changes(
         &self,
         context: &ToolContext,
         workspace: &Workspace,
-        changes: &[Change],
+        changes: &[FileChange],
     ) -> Result<(), ToolError> {
         let database = self.database();
         if changes.is_empty() {
@@ -93,11 +93,11 @@ impl Records {
             let oldest = now - i64::try_from(UNDO_RETENTION.as_micros()).unwrap_or(i64::MAX);
             batch.push(Statement::new("DELETE FROM file_changes WHERE at < $1").bind(oldest));
             for (change, position) in changes.iter().zip(next..) {
-                let insert = insert(change)
+                let insert = build_insert(change)
                     .bind(turn.as_str())
                     .bind(position)
                     .bind(context.session.as_str())
-                    .bind(bytes(workspace.root()))
+                    .bind(path_to_sql(workspace.root()))
                     .bind(now);
                 batch.push(insert);
             }
@@ -111,7 +111,7 @@ impl Records {
     }
 
     /// Returns the turns whose changes can be undone, the latest first.
-    pub async fn turns(&self) -> Result<Vec<ChangedTurn>, StoreError> {
+    pub async fn list_changed_turns(&self) -> Result<Vec<ChangedTurn>, StoreError> {
         let database = self.database();
         let statement = Statement::new(
             "SELECT turn, MIN(session), MIN(workspace), MIN(at), COUNT(*) FROM file_changes \
@@ -126,7 +126,7 @@ impl Records {
             Ok(ChangedTurn {
                 turn: row.text(0)?.parse().map_err(corrupt)?,
                 session: row.text(1)?.parse().map_err(corrupt)?,
-                workspace: path(row.blob(2)?),
+                workspace: path_from_bytes(row.blob(2)?),
                 at: Timestamp::from_microseconds(row.integer(3)?),
                 changes: row.unsigned(4)?,
             })
@@ -150,8 +150,8 @@ impl Records {
         .bind(turn.to_string());
         let mut restored = Vec::new();
         for row in database.query(statement).await? {
-            let change = change(&row)?;
-            let result = workspace.restore(&change, dry_run);
+            let change = read_change(&row)?;
+            let result = workspace.restore_change(&change, dry_run);
             if !dry_run && result.is_settled() {
                 let done = Statement::new(
                     "UPDATE file_changes SET undone = 1 WHERE turn = $1 AND position = $2",
@@ -174,7 +174,7 @@ async fn next_position(database: &Database, turn: &str) -> Result<i64, StoreErro
 }
 
 /// Builds the statement for a change; the caller binds the columns that all changes have.
-fn insert(change: &Change) -> Statement {
+fn build_insert(change: &FileChange) -> Statement {
     let (kind, other, before, after) = match &change.kind {
         ChangeKind::Write { before, after } => ("write", None, before.as_ref(), Some(after)),
         ChangeKind::DeleteFile(before) => ("delete", None, Some(before), None),
@@ -192,15 +192,15 @@ fn insert(change: &Change) -> Statement {
          (path, kind, other, content, mode, after, turn, position, session, workspace, at) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     )
-    .bind(bytes(&change.path))
+    .bind(path_to_sql(&change.path))
     .bind(kind)
-    .bind(other.map(|path| bytes(path)))
+    .bind(other.map(|path| path_to_sql(path)))
     .bind(before.and_then(|before| before.content.clone()))
     .bind(mode)
     .bind(after.map(String::as_str))
 }
 
-fn change(row: &Row) -> Result<Change, StoreError> {
+fn read_change(row: &Row) -> Result<FileChange, StoreError> {
     let mode = || {
         let mode = row.optional_integer(5)?.and_then(|mode| u32::try_from(mode).ok());
         Ok::<u32, StoreError>(mode.unwrap_or(0o600))
@@ -209,7 +209,7 @@ fn change(row: &Row) -> Result<Change, StoreError> {
         let content = if row.is_null(4)? { None } else { Some(row.blob(4)?.to_vec()) };
         Ok(PreviousFile { content, mode: mode()? })
     };
-    let other = || row.blob(3).map(path);
+    let other = || row.blob(3).map(path_from_bytes);
     let kind = match row.text(2)? {
         "write" => ChangeKind::Write {
             before: if row.is_null(5)? { None } else { Some(before()?) },
@@ -227,15 +227,15 @@ fn change(row: &Row) -> Result<Change, StoreError> {
             });
         }
     };
-    Ok(Change { path: path(row.blob(1)?), kind })
+    Ok(FileChange { path: path_from_bytes(row.blob(1)?), kind })
 }
 
-fn bytes(path: &Path) -> SqlValue {
+fn path_to_sql(path: &Path) -> SqlValue {
     use std::os::unix::ffi::OsStrExt as _;
     path.as_os_str().as_bytes().to_vec().into()
 }
 
-fn path(bytes: &[u8]) -> PathBuf {
+fn path_from_bytes(bytes: &[u8]) -> PathBuf {
     use std::os::unix::ffi::OsStrExt as _;
     PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
 }

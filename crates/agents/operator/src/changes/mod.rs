@@ -15,13 +15,13 @@ pub use restore::{RestoreResult, RestoreState};
 
 /// Describes a change that is about to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct FileChange {
     /// The path without links, relative to the workspace.
     pub(crate) path: PathBuf,
     pub(crate) kind: ChangeKind,
 }
 
-impl Change {
+impl FileChange {
     /// Describes the creation of a directory.
     pub(crate) fn make_directory(path: &Path) -> Self {
         Self { path: path.to_owned(), kind: ChangeKind::MakeDirectory }

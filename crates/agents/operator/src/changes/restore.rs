@@ -3,12 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use lango_text::visible;
+use lango_text::make_visible;
 use serde::Serialize;
 
-use super::{Change, ChangeKind, PreviousFile};
+use super::{ChangeKind, FileChange, PreviousFile};
 use crate::digest;
-use crate::workspace::{Entry, Location, Workspace};
+use crate::workspace::{DirectoryEntry, Workspace, WorkspacePath};
 
 /// Describes the result of undoing a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,12 +41,12 @@ impl RestoreResult {
 }
 
 /// Says in words why a change cannot be undone.
-type Obstacle = String;
+type UndoObstacle = String;
 
 impl Workspace {
     /// Undoes a change; with `dry_run` only reports what would happen.
-    pub(crate) fn restore(&self, change: &Change, dry_run: bool) -> RestoreResult {
-        let path = visible(&change.path.to_string_lossy());
+    pub(crate) fn restore_change(&self, change: &FileChange, dry_run: bool) -> RestoreResult {
+        let path = make_visible(&change.path.to_string_lossy());
         let (state, detail) = match self.try_restore(change, dry_run) {
             Ok(Some(detail)) => (RestoreState::Restored, detail),
             Ok(None) => (RestoreState::Unchanged, "already as it was".to_owned()),
@@ -56,18 +56,22 @@ impl Workspace {
     }
 
     /// Returns what was done; none if nothing had to be done.
-    fn try_restore(&self, change: &Change, dry_run: bool) -> Result<Option<String>, Obstacle> {
-        let entry = self.find(&change.path)?;
-        let there = || entry.metadata().map(|found| found.is_some()).map_err(in_words);
+    fn try_restore(
+        &self,
+        change: &FileChange,
+        dry_run: bool,
+    ) -> Result<Option<String>, UndoObstacle> {
+        let entry = self.find_entry(&change.path)?;
+        let there = || entry.read_metadata().map(|found| found.is_some()).map_err(describe_error);
         let restored = match &change.kind {
             ChangeKind::Write { before, after } => {
                 return self.restore_content(&entry, before.as_ref(), after, dry_run);
             }
             ChangeKind::DeleteFile(before) => {
-                let content = before.content.as_ref().ok_or_else(too_large)?;
-                match entry.digest().map_err(in_words)? {
-                    Some(now) if now == digest::of(content) => return Ok(None),
-                    Some(_) => return Err(occupied()),
+                let content = before.content.as_ref().ok_or_else(too_large_obstacle)?;
+                match entry.compute_digest().map_err(describe_error)? {
+                    Some(now) if now == digest::sha256_hex(content) => return Ok(None),
+                    Some(_) => return Err(occupied_obstacle()),
                     None if dry_run => {}
                     None => self.write_back(&entry, content, before.mode)?,
                 }
@@ -78,34 +82,34 @@ impl Workspace {
                     return Ok(None);
                 }
                 if !dry_run {
-                    entry.remove_directory().map_err(in_words)?;
+                    entry.remove_directory().map_err(describe_error)?;
                 }
                 "removed; it was new".to_owned()
             }
             ChangeKind::Move { to } => {
-                let moved = self.find(to)?;
-                let still = moved.metadata().map_err(in_words)?.is_some();
+                let moved = self.find_entry(to)?;
+                let still = moved.read_metadata().map_err(describe_error)?.is_some();
                 match (there()?, still) {
                     (true, false) => return Ok(None),
-                    (true, true) => return Err(occupied()),
+                    (true, true) => return Err(occupied_obstacle()),
                     (false, false) => return Err("it has gone since".to_owned()),
                     (false, true) if dry_run => {}
-                    (false, true) => moved.rename_to(&entry).map_err(in_words)?,
+                    (false, true) => moved.rename_to(&entry).map_err(describe_error)?,
                 }
-                format!("moved back from {}", visible(&to.to_string_lossy()))
+                format!("moved back from {}", make_visible(&to.to_string_lossy()))
             }
             ChangeKind::DeleteLink { .. } | ChangeKind::DeleteDirectory { .. } if there()? => {
-                return Err(occupied());
+                return Err(occupied_obstacle());
             }
             ChangeKind::DeleteLink { target } => {
                 if !dry_run {
-                    entry.make_link(target).map_err(in_words)?;
+                    entry.make_link(target).map_err(describe_error)?;
                 }
                 "is back".to_owned()
             }
             ChangeKind::DeleteDirectory { mode } => {
                 if !dry_run {
-                    entry.make_directory(*mode).map_err(in_words)?;
+                    entry.make_directory(*mode).map_err(describe_error)?;
                 }
                 "is back".to_owned()
             }
@@ -115,14 +119,14 @@ impl Workspace {
 
     fn restore_content(
         &self,
-        entry: &Entry,
+        entry: &DirectoryEntry,
         before: Option<&PreviousFile>,
         after: &str,
         dry_run: bool,
-    ) -> Result<Option<String>, Obstacle> {
-        let now = entry.digest().map_err(in_words)?;
+    ) -> Result<Option<String>, UndoObstacle> {
+        let now = entry.compute_digest().map_err(describe_error)?;
         let former = before.and_then(|before| before.content.as_deref());
-        if now == former.map(digest::of) && (before.is_none() || former.is_some()) {
+        if now == former.map(digest::sha256_hex) && (before.is_none() || former.is_some()) {
             return Ok(None);
         }
         if now.as_deref() != Some(after) {
@@ -130,37 +134,43 @@ impl Workspace {
         }
         let Some(before) = before else {
             if !dry_run {
-                entry.remove_file().map_err(in_words)?;
+                entry.remove_file().map_err(describe_error)?;
             }
             return Ok(Some("removed; it was new".to_owned()));
         };
-        let content = former.ok_or_else(too_large)?;
+        let content = former.ok_or_else(too_large_obstacle)?;
         if !dry_run {
             self.write_back(entry, content, before.mode)?;
         }
         Ok(Some("its former content is back".to_owned()))
     }
 
-    fn write_back(&self, entry: &Entry, content: &[u8], mode: u32) -> Result<(), Obstacle> {
-        let target = self.write_target(&Location::from_workspace_path(&entry.path));
+    fn write_back(
+        &self,
+        entry: &DirectoryEntry,
+        content: &[u8],
+        mode: u32,
+    ) -> Result<(), UndoObstacle> {
+        let target = self.write_target(&WorkspacePath::from_workspace_path(&entry.path));
         let put = target.and_then(|target| target.replace_with(content, false, Some(mode)));
         put.map_err(|error| error.to_string())
     }
 
-    fn find(&self, path: &Path) -> Result<Entry, Obstacle> {
-        self.entry(&Location::from_workspace_path(path)).map_err(|error| error.to_string())
+    fn find_entry(&self, path: &Path) -> Result<DirectoryEntry, UndoObstacle> {
+        self.find_entry_to_change(&WorkspacePath::from_workspace_path(path))
+            .map_err(|error| error.to_string())
     }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used as a function for map_err")]
-fn in_words(error: io::Error) -> Obstacle {
+fn describe_error(error: io::Error) -> UndoObstacle {
     error.to_string()
 }
 
-fn occupied() -> Obstacle {
+fn occupied_obstacle() -> UndoObstacle {
     "something else is there now".to_owned()
 }
 
-fn too_large() -> Obstacle {
+fn too_large_obstacle() -> UndoObstacle {
     "it was too large to be kept".to_owned()
 }

@@ -9,7 +9,7 @@ pub(super) fn is_binary(head: &[u8]) -> bool {
 }
 
 /// Describes in a few words what a binary file is.
-pub(super) fn describe(head: &[u8]) -> &'static str {
+pub(super) fn describe_binary(head: &[u8]) -> &'static str {
     const SIGNATURES: [(&[u8], &str); 12] = [
         (b"\x89PNG\r\n", "PNG image"),
         (b"\xff\xd8\xff", "JPEG image"),
@@ -53,7 +53,7 @@ mod tests {
     fn text_and_binary_are_told_apart() {
         assert!(!is_binary(b"plain\xe4\xf6 text"));
         assert!(is_binary(b"a\0b") && is_binary(b"%PDF-1.7\n"));
-        assert_eq!(describe(b"\x89PNG\r\n\x1a\n"), "PNG image");
-        assert_eq!(describe(b"a\0b"), "binary data");
+        assert_eq!(describe_binary(b"\x89PNG\r\n\x1a\n"), "PNG image");
+        assert_eq!(describe_binary(b"a\0b"), "binary data");
     }
 }

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, visible};
+use lango_text::{code_span, make_visible};
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::preview;
-use crate::blocking::blocking;
-use crate::changes::{Change, ChangeKind, PreviousFile};
-use crate::sentence::{activity, change};
-use crate::workspace::{Entry, Kind, Location, Workspace, is_git, mode_of};
+use crate::blocking::run_blocking;
+use crate::changes::{ChangeKind, FileChange, PreviousFile};
+use crate::sentence::{describe_activity, report_change};
+use crate::workspace::{
+    DirectoryEntry, EntryKind, Workspace, WorkspacePath, is_git, permission_bits,
+};
 use crate::{OperatorSettings, Records};
 
 /// Limits how many entries one call deletes: each is recorded, so that it can be restored.
@@ -66,18 +68,23 @@ impl Tool for DeleteFile {
         arguments: DeleteArguments,
         context: ToolContext,
     ) -> Result<DeleteResult, ToolError> {
-        let location = self.workspace.locate(&arguments.path)?;
+        let location = self.workspace.check_path(&arguments.path)?;
         let path = location.shown().to_owned();
         let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
-        let plan = blocking(&context, move |_| {
-            let mut plan = Plan { entries: Vec::new(), changes: Vec::new(), bytes: 0, max_bytes };
-            plan.add(workspace.entry(&location)?, &location, arguments.recursive)?;
+        let plan = run_blocking(&context, move |_| {
+            let mut plan =
+                DeletionPlan { entries: Vec::new(), changes: Vec::new(), bytes: 0, max_bytes };
+            plan.add_entry(
+                workspace.find_entry_to_change(&location)?,
+                &location,
+                arguments.recursive,
+            )?;
             Ok(plan)
         })
         .await?;
-        self.records.record(&context, &self.workspace, &plan.changes).await?;
+        self.records.record_changes(&context, &self.workspace, &plan.changes).await?;
         let entries = plan.entries.len();
-        blocking(&context, move |_| plan.carry_out()).await?;
+        run_blocking(&context, move |_| plan.carry_out()).await?;
         Ok(DeleteResult { path, entries })
     }
 
@@ -89,7 +96,7 @@ impl Tool for DeleteFile {
     }
 
     fn describe(&self, arguments: &DeleteArguments) -> Option<String> {
-        activity("Deleting", &arguments.path)
+        describe_activity("Deleting", &arguments.path)
     }
 
     fn report(&self, _: &DeleteArguments, output: &DeleteResult) -> Option<CallReport> {
@@ -99,39 +106,44 @@ impl Tool for DeleteFile {
             2 => format!("Deleted {name} with the one entry in it."),
             entries => format!("Deleted {name} with the {} entries in it.", entries - 1),
         };
-        Some(change(summary).data(output))
+        Some(report_change(summary).data(output))
     }
 
     fn propose(&self, arguments: &DeleteArguments) -> Option<Proposal> {
         let all = if arguments.recursive { " and all that is in it" } else { "" };
-        let summary = format!("Delete {}{all}", visible(&arguments.path));
-        Some(preview::proposal(summary, &arguments.path))
+        let summary = format!("Delete {}{all}", make_visible(&arguments.path));
+        Some(preview::build_change_proposal(summary, &arguments.path))
     }
 }
 
 /// Lists the entries to delete, the innermost first.
-struct Plan {
-    entries: Vec<(Entry, bool)>,
-    changes: Vec<Change>,
+struct DeletionPlan {
+    entries: Vec<(DirectoryEntry, bool)>,
+    changes: Vec<FileChange>,
     bytes: u64,
     max_bytes: u64,
 }
 
-impl Plan {
-    fn add(&mut self, entry: Entry, named: &Location, recursive: bool) -> Result<(), ToolError> {
-        let problem = |error: std::io::Error| named.problem("delete", &error);
-        let shown = Location::from_workspace_path(&entry.path).shown().to_owned();
+impl DeletionPlan {
+    fn add_entry(
+        &mut self,
+        entry: DirectoryEntry,
+        named: &WorkspacePath,
+        recursive: bool,
+    ) -> Result<(), ToolError> {
+        let problem = |error: std::io::Error| named.describe_error("delete", &error);
+        let shown = WorkspacePath::from_workspace_path(&entry.path).shown().to_owned();
         if entry.path.iter().any(is_git) {
             return Err(ToolError::Forbidden(format!(
                 "{shown} belongs to git, which is not changed by hand; use git commands"
             )));
         }
-        let Some(metadata) = entry.metadata().map_err(problem)? else {
-            return Err(named.problem("delete", &std::io::ErrorKind::NotFound.into()));
+        let Some(metadata) = entry.read_metadata().map_err(problem)? else {
+            return Err(named.describe_error("delete", &std::io::ErrorKind::NotFound.into()));
         };
-        let kind = match Kind::of(metadata.file_type()) {
-            Kind::Directory => {
-                let children = entry.children().map_err(problem)?;
+        let kind = match EntryKind::of_file_type(metadata.file_type()) {
+            EntryKind::Directory => {
+                let children = entry.list_children().map_err(problem)?;
                 if !recursive && !children.is_empty() {
                     return Err(ToolError::Failed(format!(
                         "{shown} is a directory with {} entries; set recursive to delete them too",
@@ -139,18 +151,20 @@ impl Plan {
                     )));
                 }
                 for child in children {
-                    self.add(child, named, recursive)?;
+                    self.add_entry(child, named, recursive)?;
                 }
-                ChangeKind::DeleteDirectory { mode: mode_of(&metadata) }
+                ChangeKind::DeleteDirectory { mode: permission_bits(&metadata) }
             }
-            Kind::Link => ChangeKind::DeleteLink { target: entry.link_target().map_err(problem)? },
-            Kind::File => {
+            EntryKind::Link => {
+                ChangeKind::DeleteLink { target: entry.read_link().map_err(problem)? }
+            }
+            EntryKind::File => {
                 self.bytes += metadata.len();
-                let content = entry.content(self.max_bytes).map_err(problem)?;
+                let content = entry.read_content(self.max_bytes).map_err(problem)?;
                 if content.is_none() {
-                    return Err(too_much(&shown));
+                    return Err(too_many_entries_error(&shown));
                 }
-                ChangeKind::DeleteFile(PreviousFile { content, mode: mode_of(&metadata) })
+                ChangeKind::DeleteFile(PreviousFile { content, mode: permission_bits(&metadata) })
             }
             kind => {
                 return Err(ToolError::Failed(format!(
@@ -159,9 +173,9 @@ impl Plan {
             }
         };
         if self.entries.len() >= MAX_DELETED_ENTRIES || self.bytes > MAX_DELETED_BYTES {
-            return Err(too_much(named.shown()));
+            return Err(too_many_entries_error(named.shown()));
         }
-        self.changes.push(Change { path: entry.path.clone(), kind });
+        self.changes.push(FileChange { path: entry.path.clone(), kind });
         self.entries.push((entry, metadata.is_dir()));
         Ok(())
     }
@@ -169,14 +183,14 @@ impl Plan {
     fn carry_out(self) -> Result<(), ToolError> {
         for (entry, is_directory) in &self.entries {
             let gone = if *is_directory { entry.remove_directory() } else { entry.remove_file() };
-            let location = || Location::from_workspace_path(&entry.path);
-            gone.map_err(|error| location().problem("delete", &error))?;
+            let location = || WorkspacePath::from_workspace_path(&entry.path);
+            gone.map_err(|error| location().describe_error("delete", &error))?;
         }
         Ok(())
     }
 }
 
-fn too_much(shown: &str) -> ToolError {
+fn too_many_entries_error(shown: &str) -> ToolError {
     ToolError::Failed(format!(
         "{shown} is more than can be brought back ({MAX_DELETED_ENTRIES} entries, {} MB in all); \
          nothing was deleted. Delete it in parts, or with a command",

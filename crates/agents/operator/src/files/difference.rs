@@ -25,7 +25,7 @@ impl fmt::Display for LineChanges {
 }
 
 /// Holds the result of comparing two versions of a text.
-pub(super) struct Difference {
+pub(super) struct TextDifference {
     /// The number of changed lines.
     pub(super) changes: LineChanges,
     /// The unified diff, cut after a whole line if it is long.
@@ -33,7 +33,7 @@ pub(super) struct Difference {
 }
 
 /// Compares two versions of the file at `path`.
-pub(super) fn compare(path: &str, old: &str, new: &str) -> Difference {
+pub(super) fn compare_texts(path: &str, old: &str, new: &str) -> TextDifference {
     let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(old, new);
     let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
     let changes =
@@ -47,7 +47,7 @@ pub(super) fn compare(path: &str, old: &str, new: &str) -> Difference {
         unified.truncate(end);
         unified.push_str(&format!("\n(diff cut: {cut} more bytes)\n"));
     }
-    Difference { changes, unified }
+    TextDifference { changes, unified }
 }
 
 #[cfg(test)]
@@ -56,18 +56,18 @@ mod tests {
 
     #[test]
     fn a_change_is_counted_and_shown() {
-        let difference = compare("a", "one\ntwo\n", "one\nthree\nfour\n");
+        let difference = compare_texts("a", "one\ntwo\n", "one\nthree\nfour\n");
         assert_eq!(difference.changes, LineChanges { added: 2, removed: 1 });
         assert!(difference.unified.contains("-two\n+three\n+four\n"), "{}", difference.unified);
     }
 
     #[test]
     fn a_long_diff_is_cut() {
-        let difference = compare("a", "", &"ä\n".repeat(100_000));
+        let difference = compare_texts("a", "", &"ä\n".repeat(100_000));
         assert_eq!(difference.changes.added, 100_000);
         assert!(difference.unified.len() < MAX_DIFF_BYTES + 100);
         assert!(difference.unified.contains("(diff cut: "));
-        let one_line = compare("a", "", &"ä".repeat(100_000));
+        let one_line = compare_texts("a", "", &"ä".repeat(100_000));
         assert!(one_line.unified.len() < MAX_DIFF_BYTES + 100);
     }
 }

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, visible_lines};
+use lango_text::{code_span, make_lines_visible};
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::content::is_binary;
-use super::difference::{LineChanges, compare};
-use super::edit_hint::hint;
+use super::difference::{LineChanges, compare_texts};
+use super::edit_hint::explain_missing_text;
 use super::preview;
-use crate::blocking::blocking;
-use crate::changes::Change;
-use crate::sentence::{activity, change};
+use crate::blocking::run_blocking;
+use crate::changes::FileChange;
+use crate::sentence::{describe_activity, report_change};
 use crate::workspace::{Workspace, WriteTarget};
 use crate::{OperatorSettings, Records};
 
@@ -60,7 +60,7 @@ struct EditFacts<'a> {
 
 impl EditResult {
     /// Returns " in 3 places"; empty for one match.
-    fn places(&self) -> String {
+    fn describe_places(&self) -> String {
         match self.matches {
             1 => String::new(),
             matches => format!(" in {matches} places"),
@@ -101,27 +101,28 @@ impl Tool for EditFile {
             return Err(ToolError::Arguments("expected_matches must be at least 1".to_owned()));
         }
         let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
-        let planned = blocking(&context, move |_| plan(&workspace, &arguments, max_bytes)).await?;
+        let planned =
+            run_blocking(&context, move |_| plan_edit(&workspace, &arguments, max_bytes)).await?;
         self.records
-            .record(&context, &self.workspace, std::slice::from_ref(&planned.change))
+            .record_changes(&context, &self.workspace, std::slice::from_ref(&planned.change))
             .await?;
-        blocking(&context, move |_| planned.carry_out()).await
+        run_blocking(&context, move |_| planned.carry_out()).await
     }
 
     fn render(&self, output: &EditResult) -> String {
         let EditResult { path, changes, diff, .. } = output;
-        format!("edited {path}{}, {changes}\n{diff}", output.places())
+        format!("edited {path}{}, {changes}\n{diff}", output.describe_places())
     }
 
     fn describe(&self, arguments: &EditArguments) -> Option<String> {
-        activity("Editing", &arguments.path)
+        describe_activity("Editing", &arguments.path)
     }
 
     fn report(&self, _: &EditArguments, output: &EditResult) -> Option<CallReport> {
         let EditResult { path, matches, changes, diff } = output;
-        let summary = format!("Edited {}{}, {changes}:", code_span(path), output.places());
+        let summary = format!("Edited {}{}, {changes}:", code_span(path), output.describe_places());
         let facts = EditFacts { path, matches: *matches, changes: *changes };
-        Some(change(summary).verbatim(diff.as_str()).data(&facts))
+        Some(report_change(summary).verbatim(diff.as_str()).data(&facts))
     }
 
     fn propose(&self, arguments: &EditArguments) -> Option<Proposal> {
@@ -129,11 +130,11 @@ impl Tool for EditFile {
         let times = if *expected_matches == 1 { "once" } else { "every time" };
         let summary = format!(
             "Edit {}: replace, {times} ({expected_matches} expected),\n{}\nwith\n{}",
-            preview::destination(&self.workspace, path),
-            visible_lines(old_text, "  - "),
-            visible_lines(new_text, "  + ")
+            preview::describe_destination(&self.workspace, path),
+            make_lines_visible(old_text, "  - "),
+            make_lines_visible(new_text, "  + ")
         );
-        Some(preview::proposal(summary, path))
+        Some(preview::build_change_proposal(summary, path))
     }
 }
 
@@ -141,7 +142,7 @@ impl Tool for EditFile {
 struct PlannedEdit {
     target: WriteTarget,
     edited: Vec<u8>,
-    change: Change,
+    change: FileChange,
     result: EditResult,
 }
 
@@ -152,19 +153,19 @@ impl PlannedEdit {
     }
 }
 
-fn plan(
+fn plan_edit(
     workspace: &Workspace,
     arguments: &EditArguments,
     max_bytes: u64,
 ) -> Result<PlannedEdit, ToolError> {
     let EditArguments { path, old_text, new_text, expected_matches } = arguments;
-    let location = workspace.locate(path)?;
+    let location = workspace.check_path(path)?;
     let shown = location.shown();
     // An edit of a missing file must not create its parent directories.
     workspace.resolve_for_writing(&location)?;
-    workspace.metadata(&location)?;
+    workspace.read_metadata(&location)?;
     let target = workspace.write_target(&location)?;
-    let Some(content) = target.current(max_bytes)? else {
+    let Some(content) = target.read_current(max_bytes)? else {
         return Err(ToolError::Failed(format!(
             "{shown} is larger than {max_bytes} bytes; edit it with a command"
         )));
@@ -176,7 +177,10 @@ fn plan(
     let found = text.count(old_text);
     if found != *expected_matches {
         let why = if found == 0 {
-            format!("old_text does not occur in {shown}. {}", hint(&content, old_text))
+            format!(
+                "old_text does not occur in {shown}. {}",
+                explain_missing_text(&content, old_text)
+            )
         } else {
             format!(
                 "old_text occurs {found} times in {shown}, not {expected_matches}; add the lines \
@@ -198,14 +202,14 @@ fn plan(
     }
     let edited = text.replace(old_text, new_text);
     let difference =
-        compare(shown, &String::from_utf8_lossy(&content), &String::from_utf8_lossy(&edited));
+        compare_texts(shown, &String::from_utf8_lossy(&content), &String::from_utf8_lossy(&edited));
     let result = EditResult {
         path: shown.to_owned(),
         matches: found,
         changes: difference.changes,
         diff: difference.unified,
     };
-    let change = target.change(&edited, Some(content));
+    let change = target.describe_change(&edited, Some(content));
     Ok(PlannedEdit { target, edited, change, result })
 }
 
@@ -219,13 +223,14 @@ enum EditableText<'a> {
 
 impl<'a> EditableText<'a> {
     fn new(content: &'a [u8]) -> Self {
-        std::str::from_utf8(content).map_or_else(|_| Self::Widened(widen(content)), Self::Utf8)
+        std::str::from_utf8(content)
+            .map_or_else(|_| Self::Widened(bytes_to_chars(content)), Self::Utf8)
     }
 
     fn count(&self, text: &str) -> usize {
         match self {
             Self::Utf8(content) => content.matches(text).count(),
-            Self::Widened(content) => content.matches(&widen(text.as_bytes())).count(),
+            Self::Widened(content) => content.matches(&bytes_to_chars(text.as_bytes())).count(),
         }
     }
 
@@ -233,7 +238,7 @@ impl<'a> EditableText<'a> {
         match self {
             Self::Utf8(content) => content.replace(old, new).into_bytes(),
             Self::Widened(content) => content
-                .replace(&widen(old.as_bytes()), &widen(new.as_bytes()))
+                .replace(&bytes_to_chars(old.as_bytes()), &bytes_to_chars(new.as_bytes()))
                 .chars()
                 .filter_map(|character| u8::try_from(character).ok())
                 .collect(),
@@ -241,6 +246,6 @@ impl<'a> EditableText<'a> {
     }
 }
 
-fn widen(bytes: &[u8]) -> String {
+fn bytes_to_chars(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
 }

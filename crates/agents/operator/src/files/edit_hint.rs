@@ -1,7 +1,7 @@
 //! Explains why a text was not found, if that is cheap to tell.
 
 /// Returns what a model should do about an `old_text` that does not occur in `content`.
-pub(super) fn hint(content: &[u8], old_text: &str) -> String {
+pub(super) fn explain_missing_text(content: &[u8], old_text: &str) -> String {
     let content = String::from_utf8_lossy(content);
     if content.contains("\r\n") && content.replace("\r\n", "\n").contains(old_text) {
         return "The file has CRLF line ends: write \\r\\n in old_text and new_text.".to_owned();
@@ -43,7 +43,10 @@ mod tests {
             ("x\n", "a", "not even"),
             ("x\n", "\n\n\n", "Read the file again."),
         ] {
-            assert!(hint(content.as_bytes(), old).contains(part), "{content:?} {old:?}");
+            assert!(
+                explain_missing_text(content.as_bytes(), old).contains(part),
+                "{content:?} {old:?}"
+            );
         }
     }
 }

@@ -31,14 +31,14 @@ struct RuleLevel {
 
 impl IgnoreRules {
     /// Returns these rules with those of `directory` added, which is at `base`.
-    pub(super) fn enter(&self, directory: &Dir, base: &Path) -> Self {
-        let Some(matcher) = read(directory) else { return self.clone() };
+    pub(super) fn with_directory(&self, directory: &Dir, base: &Path) -> Self {
+        let Some(matcher) = read_ignore_file(directory) else { return self.clone() };
         let level = RuleLevel { base: base.to_owned(), matcher, above: self.clone() };
         Self { innermost: Some(Rc::new(level)) }
     }
 
     /// Tells whether a path, relative to the workspace, is ignored. The nearest rule decides.
-    pub(super) fn ignore(&self, path: &Path, is_directory: bool) -> bool {
+    pub(super) fn is_ignored(&self, path: &Path, is_directory: bool) -> bool {
         let mut rules = self;
         while let Some(level) = &rules.innermost {
             if let Ok(path) = path.strip_prefix(&level.base) {
@@ -55,7 +55,7 @@ impl IgnoreRules {
 }
 
 /// Reads the rules of a directory. A file that cannot be read has none, as in git.
-fn read(directory: &Dir) -> Option<Gitignore> {
+fn read_ignore_file(directory: &Dir) -> Option<Gitignore> {
     let name = Path::new(".gitignore");
     // Git does not follow a link here either.
     if !directory.symlink_metadata(name).ok()?.is_file() {

@@ -44,7 +44,7 @@ impl LineWindow {
     pub(super) fn add(&mut self, chunk: &[u8]) {
         for part in chunk.split_inclusive(|byte| *byte == b'\n') {
             if !self.no_more_fits && (self.first..self.past).contains(&self.line) {
-                self.keep(part);
+                self.keep_part(part);
             }
             self.in_line = true;
             if part.ends_with(b"\n") {
@@ -67,7 +67,7 @@ impl LineWindow {
     }
 
     /// Returns the number of lines of the text, once it has ended.
-    pub(super) fn total(&self) -> Option<u64> {
+    pub(super) fn total_lines(&self) -> Option<u64> {
         self.ended.then(|| self.line - 1)
     }
 
@@ -78,7 +78,7 @@ impl LineWindow {
         (self.kept, (self.first + self.kept_lines).saturating_sub(1), self.cut)
     }
 
-    fn keep(&mut self, part: &[u8]) {
+    fn keep_part(&mut self, part: &[u8]) {
         let free = self.max_bytes.saturating_sub(self.kept.len());
         if part.len() <= free && self.cut == 0 {
             self.kept.extend_from_slice(part);
@@ -118,7 +118,7 @@ mod tests {
     fn the_range_does_not_depend_on_how_the_bytes_arrive() {
         for chunk in 1..8 {
             let window = window("one\ntwo\nthree\nfour", 2, 2, 100, chunk);
-            assert_eq!(window.total(), Some(4));
+            assert_eq!(window.total_lines(), Some(4));
             assert_eq!(window.into_lines(), (b"two\nthree\n".to_vec(), 3, 0));
         }
     }
@@ -136,7 +136,7 @@ mod tests {
     fn a_first_line_that_does_not_fit_is_cut() {
         for chunk in 1..8 {
             let window = window("0123456789\nnext\n", 1, 9, 4, chunk);
-            assert_eq!(window.total(), Some(2));
+            assert_eq!(window.total_lines(), Some(2));
             assert_eq!(window.into_lines(), (b"0123".to_vec(), 1, 7));
         }
     }

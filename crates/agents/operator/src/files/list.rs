@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, plural, visible};
+use lango_text::{code_span, make_visible, plural};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::time::modified;
+use super::time::format_modified_time;
 use crate::OperatorSettings;
-use crate::blocking::blocking;
-use crate::sentence::{activity, count};
-use crate::workspace::{Kind, Workspace, entries, is_git};
+use crate::blocking::run_blocking;
+use crate::sentence::{count_with_noun, describe_activity};
+use crate::workspace::{EntryKind, Workspace, is_git, read_entries};
 
 pub(crate) struct ListFiles {
     workspace: Workspace,
@@ -44,16 +44,16 @@ fn default_depth() -> u32 {
 #[derive(Debug, Serialize)]
 pub(crate) struct Listing {
     path: String,
-    entries: Vec<Entry>,
+    entries: Vec<ListedEntry>,
     /// True if there are more entries than were listed.
     cut: bool,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Entry {
+pub(crate) struct ListedEntry {
     /// The path relative to the listed directory.
     name: String,
-    kind: Kind,
+    kind: EntryKind,
     size: u64,
     modified: String,
     /// The target of a link; it is not followed.
@@ -85,7 +85,10 @@ impl Tool for ListFiles {
             return Err(ToolError::Arguments(format!("depth must be 1 to {deepest}")));
         }
         let (workspace, max_entries) = (self.workspace.clone(), self.settings.max_list_entries);
-        blocking(&context, move |token| list(&workspace, &arguments, max_entries, token)).await
+        run_blocking(&context, move |token| {
+            list_entries(&workspace, &arguments, max_entries, token)
+        })
+        .await
     }
 
     fn render(&self, output: &Listing) -> String {
@@ -94,8 +97,8 @@ impl Tool for ListFiles {
             text.push_str(" shown, there are more; list a subdirectory or use a smaller depth");
         }
         for entry in &output.entries {
-            let Entry { name, kind, size, modified, link } = entry;
-            let slash = if *kind == Kind::Directory { "/" } else { "" };
+            let ListedEntry { name, kind, size, modified, link } = entry;
+            let slash = if *kind == EntryKind::Directory { "/" } else { "" };
             text.push_str(&format!("\n{kind:9} {size:>9} {modified} {name}{slash}"));
             if let Some(link) = link {
                 text.push_str(&format!(" -> {link}"));
@@ -107,7 +110,7 @@ impl Tool for ListFiles {
     fn describe(&self, arguments: &ListArguments) -> Option<String> {
         match arguments.path.as_str() {
             "." => Some("Listing the workspace".to_owned()),
-            path => activity("Listing", path),
+            path => describe_activity("Listing", path),
         }
     }
 
@@ -125,33 +128,35 @@ impl Tool for ListFiles {
         } else {
             format!("{entries} in {directory}:")
         };
-        let items: Vec<String> = output.entries.iter().map(Entry::item).collect();
+        let items: Vec<String> = output.entries.iter().map(ListedEntry::render_item).collect();
         Some(CallReport::new(summary).markdown(items.join("\n")).data(output))
     }
 }
 
-impl Entry {
+impl ListedEntry {
     /// Returns the entry as an item of a Markdown list.
-    fn item(&self) -> String {
+    fn render_item(&self) -> String {
         let Self { name, kind, size, link, .. } = self;
         match (kind, link) {
-            (Kind::File, _) => format!("- {}, {}", code_span(name), count(*size, "byte", "bytes")),
-            (Kind::Directory, _) => format!("- {}", code_span(&format!("{name}/"))),
+            (EntryKind::File, _) => {
+                format!("- {}, {}", code_span(name), count_with_noun(*size, "byte", "bytes"))
+            }
+            (EntryKind::Directory, _) => format!("- {}", code_span(&format!("{name}/"))),
             (kind, None) => format!("- {} ({kind})", code_span(name)),
             (kind, Some(link)) => format!("- {} ({kind})", code_span(&format!("{name} -> {link}"))),
         }
     }
 }
 
-fn list(
+fn list_entries(
     workspace: &Workspace,
     arguments: &ListArguments,
     max_entries: usize,
     token: &CancellationToken,
 ) -> Result<Listing, ToolError> {
-    let location = workspace.locate(&arguments.path)?;
+    let location = workspace.check_path(&arguments.path)?;
     let start = workspace.open_directory(&location)?;
-    let mut found: Vec<(PathBuf, Entry)> = Vec::new();
+    let mut found: Vec<(PathBuf, ListedEntry)> = Vec::new();
     let mut cut = false;
     // Walks level by level, so that a limit costs the deepest entries and not the last directories.
     let mut pending = VecDeque::from([(PathBuf::new(), 1)]);
@@ -162,13 +167,13 @@ fn list(
         let opened = if depth == 1 { start.try_clone() } else { start.open_dir(&path) };
         let directory = match opened {
             Ok(directory) => directory,
-            Err(error) if depth == 1 => return Err(location.problem("list", &error)),
+            Err(error) if depth == 1 => return Err(location.describe_error("list", &error)),
             // The directory itself is listed already; its content cannot be read.
             Err(_) => continue,
         };
-        let names = match entries(&directory) {
+        let names = match read_entries(&directory) {
             Ok(names) => names,
-            Err(error) if depth == 1 => return Err(location.problem("list", &error)),
+            Err(error) if depth == 1 => return Err(location.describe_error("list", &error)),
             Err(_) => continue,
         };
         for (name, kind) in names {
@@ -178,18 +183,18 @@ fn list(
             }
             let Ok(metadata) = directory.symlink_metadata(&name) else { continue };
             let path = path.join(&name);
-            let link = (kind == Kind::Link)
+            let link = (kind == EntryKind::Link)
                 .then(|| directory.read_link_contents(&name).ok())
                 .flatten()
                 .map(|target| visible_path(&target));
-            let entry = Entry {
+            let entry = ListedEntry {
                 name: visible_path(&path),
                 kind,
                 size: metadata.len(),
-                modified: modified(&metadata),
+                modified: format_modified_time(&metadata),
                 link,
             };
-            if kind == Kind::Directory && depth < arguments.depth && !is_git(&name) {
+            if kind == EntryKind::Directory && depth < arguments.depth && !is_git(&name) {
                 pending.push_back((path.clone(), depth + 1));
             }
             found.push((path, entry));
@@ -201,5 +206,5 @@ fn list(
 }
 
 fn visible_path(path: &Path) -> String {
-    visible(&path.to_string_lossy())
+    make_visible(&path.to_string_lossy())
 }

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::preview;
 use crate::Records;
-use crate::blocking::blocking;
-use crate::changes::Change;
-use crate::sentence::{activity, change};
-use crate::workspace::{Location, Workspace};
+use crate::blocking::run_blocking;
+use crate::changes::FileChange;
+use crate::sentence::{describe_activity, report_change};
+use crate::workspace::{Workspace, WorkspacePath};
 
 pub(crate) struct MakeDirectory {
     workspace: Workspace,
@@ -50,23 +50,23 @@ impl Tool for MakeDirectory {
         arguments: MakeArguments,
         context: ToolContext,
     ) -> Result<MakeResult, ToolError> {
-        let location = self.workspace.locate(&arguments.path)?;
+        let location = self.workspace.check_path(&arguments.path)?;
         let path = location.shown().to_owned();
         let workspace = self.workspace.clone();
-        let missing = blocking(&context, move |_| {
-            workspace.missing_directories(&workspace.resolve_for_writing(&location)?)
+        let missing = run_blocking(&context, move |_| {
+            workspace.find_missing_directories(&workspace.resolve_for_writing(&location)?)
         })
         .await?;
-        let changes: Vec<Change> =
-            missing.iter().map(|path| Change::make_directory(path)).collect();
-        self.records.record(&context, &self.workspace, &changes).await?;
+        let changes: Vec<FileChange> =
+            missing.iter().map(|path| FileChange::make_directory(path)).collect();
+        self.records.record_changes(&context, &self.workspace, &changes).await?;
         let created = !missing.is_empty();
         let workspace = self.workspace.clone();
-        blocking(&context, move |_| {
+        run_blocking(&context, move |_| {
             missing.iter().try_for_each(|path| {
-                let location = Location::from_workspace_path(path);
-                let made = workspace.entry(&location)?.make_directory(0o777);
-                made.map_err(|error| location.problem("make", &error))
+                let location = WorkspacePath::from_workspace_path(path);
+                let made = workspace.find_entry_to_change(&location)?.make_directory(0o777);
+                made.map_err(|error| location.describe_error("make", &error))
             })
         })
         .await?;
@@ -79,13 +79,13 @@ impl Tool for MakeDirectory {
     }
 
     fn describe(&self, arguments: &MakeArguments) -> Option<String> {
-        activity("Making the directory", &arguments.path)
+        describe_activity("Making the directory", &arguments.path)
     }
 
     fn report(&self, _: &MakeArguments, output: &MakeResult) -> Option<CallReport> {
         let name = code_span(&output.path);
         let report = if output.created {
-            change(format!("Made the directory {name}."))
+            report_change(format!("Made the directory {name}."))
         } else {
             CallReport::new(format!("{name} was there already; nothing was changed."))
         };
@@ -93,7 +93,7 @@ impl Tool for MakeDirectory {
     }
 
     fn propose(&self, arguments: &MakeArguments) -> Option<Proposal> {
-        let place = preview::destination(&self.workspace, &arguments.path);
-        Some(preview::proposal(format!("Make the directory {place}"), &arguments.path))
+        let place = preview::describe_destination(&self.workspace, &arguments.path);
+        Some(preview::build_change_proposal(format!("Make the directory {place}"), &arguments.path))
     }
 }

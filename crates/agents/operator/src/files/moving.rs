@@ -1,17 +1,17 @@
 //! Implements `fs_move`, which renames a file or a directory and replaces nothing.
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, visible};
-use lango_tool::{Proposal, SafetyLevel, Step, Tool, ToolContext, ToolError};
+use lango_text::{code_span, make_visible};
+use lango_tool::{Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::preview;
 use crate::Records;
-use crate::blocking::blocking;
-use crate::changes::{Change, ChangeKind};
-use crate::sentence::{activity, change, code};
-use crate::workspace::{Entry, Location, Workspace};
+use crate::blocking::run_blocking;
+use crate::changes::{ChangeKind, FileChange};
+use crate::sentence::{code, describe_activity, report_change};
+use crate::workspace::{DirectoryEntry, Workspace, WorkspacePath};
 
 pub(crate) struct MoveFile {
     workspace: Workspace,
@@ -52,17 +52,17 @@ impl Tool for MoveFile {
         arguments: MoveArguments,
         context: ToolContext,
     ) -> Result<MoveResult, ToolError> {
-        let from = self.workspace.locate(&arguments.from)?;
-        let to = self.workspace.locate(&arguments.to)?;
+        let from = self.workspace.check_path(&arguments.from)?;
+        let to = self.workspace.check_path(&arguments.to)?;
         let result = MoveResult { from: from.shown().to_owned(), to: to.shown().to_owned() };
         let workspace = self.workspace.clone();
         let shown = to.clone();
-        let (old, new) = blocking(&context, move |_| plan(&workspace, &from, &to)).await?;
+        let (old, new) = run_blocking(&context, move |_| plan_move(&workspace, &from, &to)).await?;
         let change =
-            Change { path: old.path.clone(), kind: ChangeKind::Move { to: new.path.clone() } };
-        self.records.record(&context, &self.workspace, &[change]).await?;
-        blocking(&context, move |_| {
-            old.rename_to(&new).map_err(|error| shown.problem("move to", &error))
+            FileChange { path: old.path.clone(), kind: ChangeKind::Move { to: new.path.clone() } };
+        self.records.record_changes(&context, &self.workspace, &[change]).await?;
+        run_blocking(&context, move |_| {
+            old.rename_to(&new).map_err(|error| shown.describe_error("move to", &error))
         })
         .await?;
         Ok(result)
@@ -73,36 +73,39 @@ impl Tool for MoveFile {
     }
 
     fn describe(&self, arguments: &MoveArguments) -> Option<String> {
-        let moving = activity("Moving", &arguments.from)?;
+        let moving = describe_activity("Moving", &arguments.from)?;
         Some(format!("{moving} to {}", code(&arguments.to)))
     }
 
     fn report(&self, _: &MoveArguments, output: &MoveResult) -> Option<CallReport> {
         let (from, to) = (code_span(&output.from), code_span(&output.to));
-        Some(change(format!("Moved {from} to {to}.")).data(output))
+        Some(report_change(format!("Moved {from} to {to}.")).data(output))
     }
 
     fn propose(&self, arguments: &MoveArguments) -> Option<Proposal> {
         let MoveArguments { from, to } = arguments;
-        let summary =
-            format!("Move {} to {}", visible(from), preview::destination(&self.workspace, to));
+        let summary = format!(
+            "Move {} to {}",
+            make_visible(from),
+            preview::describe_destination(&self.workspace, to)
+        );
         let words = vec![from.clone(), to.clone()];
-        let steps = vec![Step { words, exact_only: None }];
+        let steps = vec![ProposedStep { words, exact_only: None }];
         Some(Proposal { summary, steps, ..Proposal::default() })
     }
 }
 
-fn plan(
+fn plan_move(
     workspace: &Workspace,
-    from: &Location,
-    to: &Location,
-) -> Result<(Entry, Entry), ToolError> {
-    let old = workspace.entry(from)?;
-    if old.metadata().map_err(|error| from.problem("look at", &error))?.is_none() {
-        return Err(from.problem("move", &std::io::ErrorKind::NotFound.into()));
+    from: &WorkspacePath,
+    to: &WorkspacePath,
+) -> Result<(DirectoryEntry, DirectoryEntry), ToolError> {
+    let old = workspace.find_entry_to_change(from)?;
+    if old.read_metadata().map_err(|error| from.describe_error("look at", &error))?.is_none() {
+        return Err(from.describe_error("move", &std::io::ErrorKind::NotFound.into()));
     }
-    let new = workspace.entry(to)?;
-    if new.metadata().map_err(|error| to.problem("look at", &error))?.is_some() {
+    let new = workspace.find_entry_to_change(to)?;
+    if new.read_metadata().map_err(|error| to.describe_error("look at", &error))?.is_some() {
         return Err(ToolError::Failed(format!(
             "{} is there already and was left alone; move to a name inside it, or delete it first",
             to.shown()

@@ -1,6 +1,6 @@
 //! Previews a change to a file for the user who has to approve it.
 
-use lango_text::{truncate, visible, visible_lines};
+use lango_text::{make_lines_visible, make_visible, truncate};
 use lango_tool::Proposal;
 
 use crate::workspace::Workspace;
@@ -10,36 +10,36 @@ use crate::workspace::Workspace;
 const MAX_SHOWN_BYTES: usize = 64 * 1024;
 
 /// Builds the proposal of a change to the file at `path`.
-pub(super) fn proposal(summary: String, path: &str) -> Proposal {
+pub(super) fn build_change_proposal(summary: String, path: &str) -> Proposal {
     Proposal::of(summary, [path])
 }
 
 /// Returns the whole path, and its real target if that is a different one.
-pub(super) fn destination(workspace: &Workspace, path: &str) -> String {
-    let shown = visible(path);
-    let resolved = workspace.locate(path).and_then(|location| {
+pub(super) fn describe_destination(workspace: &Workspace, path: &str) -> String {
+    let shown = make_visible(path);
+    let resolved = workspace.check_path(path).and_then(|location| {
         let resolved = workspace.resolve_for_writing(&location)?;
         Ok((location.path() != resolved.as_path()).then_some(resolved))
     });
     match resolved {
-        Ok(Some(real)) => format!("{shown} (which is {})", visible(&real.to_string_lossy())),
+        Ok(Some(real)) => format!("{shown} (which is {})", make_visible(&real.to_string_lossy())),
         Ok(None) => shown,
         Err(error) => format!("{shown} (will be refused: {error})"),
     }
 }
 
 /// Renders a file's new content, every line of it up to a size.
-pub(super) fn content(content: &str) -> String {
+pub(super) fn render_content(content: &str) -> String {
     if content.is_empty() {
         return "(empty)".to_owned();
     }
     let shown = truncate(content, MAX_SHOWN_BYTES);
-    let lines = visible_lines(shown.strip_suffix('\n').unwrap_or(shown), "  | ");
+    let lines = make_lines_visible(shown.strip_suffix('\n').unwrap_or(shown), "  | ");
     let rest = &content[shown.len()..];
     if rest.is_empty() {
         return lines;
     }
     let more = super::content::count_lines(rest.as_bytes());
-    let digest = crate::digest::of(content.as_bytes());
+    let digest = crate::digest::sha256_hex(content.as_bytes());
     format!("{lines}\n(… {more} more lines, {} bytes, not shown; SHA-256 {digest})", rest.len())
 }

@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::content::{SNIFFED_BYTES, describe, is_binary};
+use super::content::{SNIFFED_BYTES, describe_binary, is_binary};
 use super::line_window::LineWindow;
 use crate::OperatorSettings;
-use crate::blocking::inspect;
-use crate::sentence::{activity, count};
+use crate::blocking::inspect_path;
+use crate::sentence::{count_with_noun, describe_activity};
 use crate::workspace::Workspace;
 
 pub(crate) struct ReadFile {
@@ -79,8 +79,8 @@ impl Tool for ReadFile {
     ) -> Result<ReadResult, ToolError> {
         let (workspace, settings) = (self.workspace.clone(), Arc::clone(&self.settings));
         let path = arguments.path.clone();
-        let work = move |token: &_| read(&workspace, &settings, &arguments, token);
-        inspect(&context, &self.workspace, &path, work).await
+        let work = move |token: &_| read_lines(&workspace, &settings, &arguments, token);
+        inspect_path(&context, &self.workspace, &path, work).await
     }
 
     fn render(&self, output: &ReadResult) -> String {
@@ -122,7 +122,7 @@ impl Tool for ReadFile {
     }
 
     fn describe(&self, arguments: &ReadArguments) -> Option<String> {
-        activity("Reading", &arguments.path)
+        describe_activity("Reading", &arguments.path)
     }
 
     fn report(&self, _: &ReadArguments, output: &ReadResult) -> Option<CallReport> {
@@ -143,7 +143,7 @@ impl ReadResult {
     fn report(&self) -> CallReport {
         let (path, text, first_line, last_line, total_lines) = match self {
             Self::Binary { path, size, kind } => {
-                let size = count(*size, "byte", "bytes");
+                let size = count_with_noun(*size, "byte", "bytes");
                 let summary = format!("{} is not text: {kind}, {size}.", code_span(path));
                 return CallReport::new(summary).data(self);
             }
@@ -161,7 +161,7 @@ impl ReadResult {
         let summary = match total_lines {
             Some(0) => return CallReport::new(format!("{name} is empty.")).data(&range),
             Some(total) if first_line == 1 && last_line == total => {
-                format!("{name} ({}):", count(total, "line", "lines"))
+                format!("{name} ({}):", count_with_noun(total, "line", "lines"))
             }
             Some(total) => format!("{name}, {lines} of {total}:"),
             None => format!("{name}, {lines}; more follow:"),
@@ -175,20 +175,20 @@ impl ReadResult {
             report = report.note("It is not UTF-8: some bytes are shown as �.");
         }
         if let Self::Text { cut_bytes: cut @ 1.., .. } = self {
-            let more = count(*cut, "more byte", "more bytes");
+            let more = count_with_noun(*cut, "more byte", "more bytes");
             report = report.note(format!("Line {last_line} is cut: it has {more}."));
         }
         report.data(&range)
     }
 }
 
-fn read(
+fn read_lines(
     workspace: &Workspace,
     settings: &OperatorSettings,
     arguments: &ReadArguments,
     token: &CancellationToken,
 ) -> Result<ReadResult, ToolError> {
-    let location = workspace.locate(&arguments.path)?;
+    let location = workspace.check_path(&arguments.path)?;
     let (mut file, size) = workspace.open_file(&location)?;
     let path = location.shown().to_owned();
     let is_large = size > settings.max_file_bytes;
@@ -204,7 +204,7 @@ fn read(
         let count = match file.read(&mut buffer) {
             Ok(count) => count,
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(location.problem("read", &error)),
+            Err(error) => return Err(location.describe_error("read", &error)),
         };
         if count == 0 {
             window.end();
@@ -212,7 +212,7 @@ fn read(
         }
         let chunk = &buffer[..count];
         if read == 0 && is_binary(&chunk[..count.min(SNIFFED_BYTES)]) {
-            return Ok(ReadResult::Binary { path, size, kind: describe(chunk) });
+            return Ok(ReadResult::Binary { path, size, kind: describe_binary(chunk) });
         }
         read += count as u64;
         if is_large && arguments.offset.is_none() && arguments.limit.is_none() {
@@ -227,7 +227,7 @@ fn read(
             break;
         }
     }
-    let total_lines = window.total();
+    let total_lines = window.total_lines();
     if let Some(total) = total_lines.filter(|total| first > (*total).max(1)) {
         return Err(ToolError::Failed(format!(
             "offset {first} is past the end: {path} has {total} lines"

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 use globset::{GlobBuilder, GlobMatcher};
 use lango_protocol::CallReport;
-use lango_text::{ellipsize_characters, visible};
+use lango_text::{ellipsize_characters, make_visible};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use regex::bytes::{Regex, RegexBuilder};
 use schemars::JsonSchema;
@@ -20,9 +20,9 @@ use tokio_util::sync::CancellationToken;
 use super::content::is_binary;
 use super::ignore_rules::IgnoreRules;
 use crate::OperatorSettings;
-use crate::blocking::blocking;
-use crate::sentence::activity;
-use crate::workspace::{Kind, Location, Workspace, entries, is_git, open_regular};
+use crate::blocking::run_blocking;
+use crate::sentence::describe_activity;
+use crate::workspace::{EntryKind, Workspace, WorkspacePath, is_git, open_regular, read_entries};
 
 /// Limits how many characters of a matching line are shown.
 const MAX_SHOWN_LINE_CHARACTERS: usize = 300;
@@ -87,11 +87,11 @@ impl Tool for SearchFiles {
         context: ToolContext,
     ) -> Result<SearchResult, ToolError> {
         let (workspace, settings) = (self.workspace.clone(), Arc::clone(&self.settings));
-        blocking(&context, move |token| {
-            let location = workspace.locate(&arguments.path)?;
-            let mut search = Search {
-                pattern: pattern(&arguments.pattern)?,
-                glob: arguments.glob.as_deref().map(glob).transpose()?,
+        run_blocking(&context, move |token| {
+            let location = workspace.check_path(&arguments.path)?;
+            let mut search = RunningSearch {
+                pattern: compile_pattern(&arguments.pattern)?,
+                glob: arguments.glob.as_deref().map(compile_glob).transpose()?,
                 settings,
                 token,
                 result: SearchResult::default(),
@@ -121,7 +121,7 @@ impl Tool for SearchFiles {
     }
 
     fn describe(&self, arguments: &SearchArguments) -> Option<String> {
-        activity("Searching files for", &arguments.pattern)
+        describe_activity("Searching files for", &arguments.pattern)
     }
 
     fn report(&self, arguments: &SearchArguments, output: &SearchResult) -> Option<CallReport> {
@@ -129,7 +129,7 @@ impl Tool for SearchFiles {
     }
 }
 
-struct Search<'a> {
+struct RunningSearch<'a> {
     pattern: Regex,
     glob: Option<GlobMatcher>,
     settings: Arc<OperatorSettings>,
@@ -137,34 +137,38 @@ struct Search<'a> {
     result: SearchResult,
 }
 
-impl Search<'_> {
-    fn run(&mut self, workspace: &Workspace, location: &Location) -> Result<(), ToolError> {
-        if Kind::of(workspace.metadata(location)?.file_type()) != Kind::Directory {
+impl RunningSearch<'_> {
+    fn run(&mut self, workspace: &Workspace, location: &WorkspacePath) -> Result<(), ToolError> {
+        if EntryKind::of_file_type(workspace.read_metadata(location)?.file_type())
+            != EntryKind::Directory
+        {
             let (file, size) = workspace.open_file(location)?;
             self.search_file(location.path(), file, size);
             return Ok(());
         }
-        let start = workspace.canonical(location)?;
-        let mut pending = vec![(start.clone(), rules_above(workspace, &start))];
+        let start = workspace.canonicalize(location)?;
+        let mut pending = vec![(start.clone(), read_rules_above(workspace, &start))];
         while let Some((path, above)) = pending.pop() {
             let opened = if path.as_os_str().is_empty() { Path::new(".") } else { &path };
             let directory = match workspace.open_walked(opened) {
                 Ok(directory) => directory,
-                Err(error) if path == start => return Err(location.problem("search", &error)),
+                Err(error) if path == start => {
+                    return Err(location.describe_error("search", &error));
+                }
                 Err(_) => continue,
             };
-            let rules = above.enter(&directory, &path);
-            let Ok(names) = entries(&directory) else { continue };
+            let rules = above.with_directory(&directory, &path);
+            let Ok(names) = read_entries(&directory) else { continue };
             let mut below = Vec::new();
             for (name, kind) in names {
                 let path = path.join(&name);
-                let is_directory = kind == Kind::Directory;
-                if is_git(&name) || rules.ignore(&path, is_directory) {
+                let is_directory = kind == EntryKind::Directory;
+                if is_git(&name) || rules.is_ignored(&path, is_directory) {
                     continue;
                 }
                 if is_directory {
                     below.push((path, rules.clone()));
-                } else if kind == Kind::File && self.wants(&path, &start) {
+                } else if kind == EntryKind::File && self.includes_path(&path, &start) {
                     self.open_and_search(&directory, &name, &path)?;
                 }
                 if self.result.ended.is_some() {
@@ -176,7 +180,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn wants(&self, path: &Path, start: &Path) -> bool {
+    fn includes_path(&self, path: &Path, start: &Path) -> bool {
         let Some(glob) = &self.glob else { return true };
         glob.is_match(path)
             || path.strip_prefix(start).is_ok_and(|path| glob.is_match(path))
@@ -230,29 +234,29 @@ impl Search<'_> {
                 return;
             }
             self.result.matches.push(FoundLine {
-                path: visible(&path.to_string_lossy()),
+                path: make_visible(&path.to_string_lossy()),
                 line: number,
-                text: excerpt(line, found.start()),
+                text: cut_excerpt(line, found.start()),
             });
         }
     }
 }
 
 /// Returns the rules of the directories above `start`, from the workspace down.
-fn rules_above(workspace: &Workspace, start: &Path) -> IgnoreRules {
+fn read_rules_above(workspace: &Workspace, start: &Path) -> IgnoreRules {
     let mut above: Vec<PathBuf> = start.ancestors().skip(1).map(Path::to_owned).collect();
     above.reverse();
     above.iter().fold(IgnoreRules::default(), |rules, path| {
         let opened = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         match workspace.open_walked(opened) {
-            Ok(directory) => rules.enter(&directory, path),
+            Ok(directory) => rules.with_directory(&directory, path),
             Err(_) => rules,
         }
     })
 }
 
 /// Returns the part of a line around a match.
-fn excerpt(line: &[u8], start: usize) -> String {
+fn cut_excerpt(line: &[u8], start: usize) -> String {
     let before = start.saturating_sub(MAX_SHOWN_LINE_CHARACTERS / 3);
     let first = if line.len() <= MAX_SHOWN_LINE_CHARACTERS { 0 } else { before };
     let text = String::from_utf8_lossy(&line[first..]);
@@ -260,13 +264,13 @@ fn excerpt(line: &[u8], start: usize) -> String {
     if first > 0 { format!("…{shown}") } else { shown }
 }
 
-fn pattern(pattern: &str) -> Result<Regex, ToolError> {
+fn compile_pattern(pattern: &str) -> Result<Regex, ToolError> {
     RegexBuilder::new(pattern)
         .build()
         .map_err(|error| ToolError::Arguments(format!("the pattern is not valid: {error}")))
 }
 
-fn glob(glob: &str) -> Result<GlobMatcher, ToolError> {
+fn compile_glob(glob: &str) -> Result<GlobMatcher, ToolError> {
     let built = GlobBuilder::new(glob.trim_start_matches("./")).literal_separator(true).build();
     let glob =
         built.map_err(|error| ToolError::Arguments(format!("the glob is not valid: {error}")))?;

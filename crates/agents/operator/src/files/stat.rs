@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use cap_std::fs::MetadataExt as _;
 use lango_protocol::CallReport;
-use lango_text::{code_span, visible};
+use lango_text::{code_span, make_visible};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::content::{count_lines, describe, is_binary};
-use super::time::modified;
+use super::content::{count_lines, describe_binary, is_binary};
+use super::time::format_modified_time;
 use crate::OperatorSettings;
-use crate::blocking::inspect;
-use crate::sentence::{activity, count};
-use crate::workspace::{Kind, Workspace};
+use crate::blocking::inspect_path;
+use crate::sentence::{count_with_noun, describe_activity};
+use crate::workspace::{EntryKind, Workspace};
 
 pub(crate) struct StatFile {
     workspace: Workspace,
@@ -32,7 +32,7 @@ pub(crate) struct StatArguments {
 #[derive(Debug, Serialize)]
 pub(crate) struct FileStatus {
     path: String,
-    kind: Kind,
+    kind: EntryKind,
     /// The target of the link, if the path is one.
     link: Option<String>,
     size: u64,
@@ -66,8 +66,8 @@ impl Tool for StatFile {
     ) -> Result<FileStatus, ToolError> {
         let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
         let path = arguments.path.clone();
-        let work = move |_: &_| status(&workspace, &arguments.path, max_bytes);
-        inspect(&context, &self.workspace, &path, work).await
+        let work = move |_: &_| read_status(&workspace, &arguments.path, max_bytes);
+        inspect_path(&context, &self.workspace, &path, work).await
     }
 
     fn render(&self, output: &FileStatus) -> String {
@@ -87,12 +87,12 @@ impl Tool for StatFile {
     }
 
     fn describe(&self, arguments: &StatArguments) -> Option<String> {
-        activity("Looking at", &arguments.path)
+        describe_activity("Looking at", &arguments.path)
     }
 
     fn report(&self, _: &StatArguments, output: &FileStatus) -> Option<CallReport> {
-        let mut facts = vec![count(output.size, "byte", "bytes")];
-        facts.extend(output.lines.map(|lines| count(lines, "line", "lines")));
+        let mut facts = vec![count_with_noun(output.size, "byte", "bytes")];
+        facts.extend(output.lines.map(|lines| count_with_noun(lines, "line", "lines")));
         facts.extend(output.content.map(str::to_owned));
         if !output.modified.is_empty() {
             facts.push(format!("modified {}", output.modified));
@@ -105,18 +105,18 @@ impl Tool for StatFile {
     }
 }
 
-fn status(workspace: &Workspace, path: &str, max_bytes: u64) -> Result<FileStatus, ToolError> {
-    let location = workspace.locate(path)?;
-    let metadata = workspace.metadata(&location)?;
-    let kind = Kind::of(metadata.file_type());
+fn read_status(workspace: &Workspace, path: &str, max_bytes: u64) -> Result<FileStatus, ToolError> {
+    let location = workspace.check_path(path)?;
+    let metadata = workspace.read_metadata(&location)?;
+    let kind = EntryKind::of_file_type(metadata.file_type());
     let (mut lines, mut content) = (None, None);
-    if kind == Kind::File && metadata.len() <= max_bytes {
+    if kind == EntryKind::File && metadata.len() <= max_bytes {
         // A file that can be seen but not read still has a status.
         if let Ok((file, _)) = workspace.open_file(&location) {
             let mut bytes = Vec::new();
             if file.take(max_bytes).read_to_end(&mut bytes).is_ok() {
                 if is_binary(&bytes) {
-                    content = Some(describe(&bytes));
+                    content = Some(describe_binary(&bytes));
                 } else {
                     lines = Some(count_lines(&bytes));
                 }
@@ -126,11 +126,11 @@ fn status(workspace: &Workspace, path: &str, max_bytes: u64) -> Result<FileStatu
     Ok(FileStatus {
         path: location.shown().to_owned(),
         kind,
-        link: workspace.link_target(&location).map(|target| visible(&target.to_string_lossy())),
+        link: workspace.read_link(&location).map(|target| make_visible(&target.to_string_lossy())),
         size: metadata.len(),
         lines,
         content,
-        modified: modified(&metadata),
+        modified: format_modified_time(&metadata),
         mode: metadata.mode() & 0o7777,
     })
 }

@@ -3,7 +3,7 @@
 use cap_std::fs::Metadata;
 
 /// Returns the time of the last change in UTC, to the second; empty if the system does not know it.
-pub(super) fn modified(metadata: &Metadata) -> String {
+pub(super) fn format_modified_time(metadata: &Metadata) -> String {
     metadata
         .modified()
         .ok()

@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::content::count_lines;
-use super::difference::{LineChanges, compare};
+use super::difference::{LineChanges, compare_texts};
 use super::preview;
-use crate::blocking::blocking;
-use crate::changes::Change;
-use crate::sentence::{activity, change};
+use crate::blocking::run_blocking;
+use crate::changes::FileChange;
+use crate::sentence::{describe_activity, report_change};
 use crate::workspace::{Workspace, WriteTarget};
 use crate::{OperatorSettings, Records};
 
@@ -70,9 +70,10 @@ impl Tool for WriteFile {
         context: ToolContext,
     ) -> Result<WriteResult, ToolError> {
         let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
-        let planned = blocking(&context, move |_| plan(&workspace, arguments, max_bytes)).await?;
-        self.records.record(&context, &self.workspace, &planned.changes).await?;
-        blocking(&context, move |_| planned.carry_out()).await
+        let planned =
+            run_blocking(&context, move |_| plan_write(&workspace, arguments, max_bytes)).await?;
+        self.records.record_changes(&context, &self.workspace, &planned.changes).await?;
+        run_blocking(&context, move |_| planned.carry_out()).await
     }
 
     fn render(&self, output: &WriteResult) -> String {
@@ -86,7 +87,7 @@ impl Tool for WriteFile {
     }
 
     fn describe(&self, arguments: &WriteArguments) -> Option<String> {
-        activity("Writing", &arguments.path)
+        describe_activity("Writing", &arguments.path)
     }
 
     fn report(&self, _: &WriteArguments, output: &WriteResult) -> Option<CallReport> {
@@ -95,7 +96,7 @@ impl Tool for WriteFile {
         let bytes = plural(*bytes, "byte", "bytes");
         let changes = changes.map(|changes| format!(", {changes}")).unwrap_or_default();
         let summary = format!("{done} {}: {bytes}{changes}.", code_span(path));
-        Some(change(summary).data(output))
+        Some(report_change(summary).data(output))
     }
 
     fn propose(&self, arguments: &WriteArguments) -> Option<Proposal> {
@@ -105,10 +106,10 @@ impl Tool for WriteFile {
             "Write {} bytes, {} lines, to {}{only}\n{}",
             content.len(),
             count_lines(content.as_bytes()),
-            preview::destination(&self.workspace, path),
-            preview::content(content)
+            preview::describe_destination(&self.workspace, path),
+            preview::render_content(content)
         );
-        Some(preview::proposal(summary, path))
+        Some(preview::build_change_proposal(summary, path))
     }
 }
 
@@ -117,7 +118,7 @@ struct PlannedWrite {
     target: WriteTarget,
     content: String,
     create_only: bool,
-    changes: Vec<Change>,
+    changes: Vec<FileChange>,
     result: WriteResult,
 }
 
@@ -128,13 +129,13 @@ impl PlannedWrite {
     }
 }
 
-fn plan(
+fn plan_write(
     workspace: &Workspace,
     arguments: WriteArguments,
     max_bytes: u64,
 ) -> Result<PlannedWrite, ToolError> {
     let WriteArguments { path, content, create_only } = arguments;
-    let location = workspace.locate(&path)?;
+    let location = workspace.check_path(&path)?;
     let shown = location.shown();
     if content.len() as u64 > max_bytes {
         return Err(ToolError::Failed(format!(
@@ -146,20 +147,21 @@ fn plan(
     }
     let resolved = workspace.resolve_for_writing(&location)?;
     let parent = resolved.parent().unwrap_or(Path::new(""));
-    let made = workspace.missing_directories(parent)?;
+    let made = workspace.find_missing_directories(parent)?;
     let target = workspace.write_target(&location)?;
     if create_only && target.exists() {
-        return Err(target.already_exists());
+        return Err(target.already_exists_error());
     }
-    let before = target.current(max_bytes)?;
+    let before = target.read_current(max_bytes)?;
     let old = if target.exists() { before.as_deref() } else { Some(&b""[..]) };
     let lines = old
         .and_then(|old| std::str::from_utf8(old).ok())
-        .map(|old| compare(shown, old, &content).changes);
+        .map(|old| compare_texts(shown, old, &content).changes);
     let created = !target.exists();
     let result =
         WriteResult { path: shown.to_owned(), bytes: content.len(), created, changes: lines };
-    let mut changes: Vec<Change> = made.iter().map(|path| Change::make_directory(path)).collect();
-    changes.push(target.change(content.as_bytes(), before));
+    let mut changes: Vec<FileChange> =
+        made.iter().map(|path| FileChange::make_directory(path)).collect();
+    changes.push(target.describe_change(content.as_bytes(), before));
     Ok(PlannedWrite { target, content, create_only, changes, result })
 }

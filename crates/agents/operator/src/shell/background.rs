@@ -7,19 +7,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_protocol::{CallReport, SessionId, Timestamp};
-use lango_text::visible_short;
+use lango_text::make_visible_short;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::exec::check;
+use super::exec::check_command;
 use super::launch::Launcher;
 use super::preview;
 use super::process_log::ProcessEntry;
-use super::processes::{Process, Processes, State};
-use super::run_to_end::tool_error;
-use crate::blocking::blocking;
-use crate::sentence::activity;
+use super::processes::{BackgroundProcess, ProcessState, Processes};
+use super::run_to_end::convert_error;
+use crate::blocking::run_blocking;
+use crate::sentence::describe_activity;
 use crate::{OperatorSettings, Records, Workspace};
 
 /// Limits how many bytes of output a status shows.
@@ -77,7 +77,7 @@ impl Tool for StartProcess {
         context: ToolContext,
     ) -> Result<StartedProcess, ToolError> {
         let StartArguments { command, cwd } = arguments;
-        check(&command)?;
+        check_command(&command)?;
         let processes = &self.processes;
         if !processes.can_start() {
             return Err(ToolError::Failed(
@@ -85,11 +85,12 @@ impl Tool for StartProcess {
             ));
         }
         let workspace = self.workspace.clone();
-        let directory = blocking(&context, move |_| {
-            workspace.directory_path(&workspace.locate(cwd.as_deref().unwrap_or("."))?)
+        let directory = run_blocking(&context, move |_| {
+            workspace.absolute_directory(&workspace.check_path(cwd.as_deref().unwrap_or("."))?)
         })
         .await?;
-        let confined = self.launcher.launch(&command, &directory).await.map_err(tool_error)?;
+        let confined =
+            self.launcher.start_command(&command, &directory).await.map_err(convert_error)?;
         let entry = ProcessEntry {
             id: context.call.to_string(),
             name: processes.next_name(),
@@ -100,10 +101,10 @@ impl Tool for StartProcess {
         };
         let records = &self.records;
         // A command that cannot be listed does not run: dropping it ends it.
-        records.process_started(&entry).await.map_err(|error| {
+        records.record_process_start(&entry).await.map_err(|error| {
             ToolError::Failed(format!("not started, because it could not be listed: {error}"))
         })?;
-        let process = processes.follow(entry, confined, records.clone());
+        let process = processes.add_and_follow(entry, confined, records.clone());
         Ok(StartedProcess { id: process.entry.name.clone() })
     }
 
@@ -112,7 +113,7 @@ impl Tool for StartProcess {
     }
 
     fn describe(&self, arguments: &StartArguments) -> Option<String> {
-        activity("Starting", &arguments.command)
+        describe_activity("Starting", &arguments.command)
     }
 
     fn report(&self, arguments: &StartArguments, output: &StartedProcess) -> Option<CallReport> {
@@ -123,7 +124,7 @@ impl Tool for StartProcess {
         let StartArguments { command, cwd } = arguments;
         let (workspace, launcher) = (&self.workspace, &self.launcher);
         let how = "in the background, until it ends or lango does";
-        Some(preview::proposal(workspace, launcher, command, cwd.as_deref(), how))
+        Some(preview::build_command_proposal(workspace, launcher, command, cwd.as_deref(), how))
     }
 }
 
@@ -145,7 +146,7 @@ pub(crate) struct StatusArguments {
 #[derive(Debug, Serialize)]
 pub(crate) struct ProcessSnapshot {
     id: String,
-    state: State,
+    state: ProcessState,
     seconds: u64,
     output: String,
 }
@@ -175,20 +176,20 @@ impl Tool for ProcessStatus {
             let message = format!("wait_seconds must be 0 to {MAX_WAIT_SECONDS}");
             return Err(ToolError::Arguments(message));
         }
-        let process = find(&self.processes, &context.session, &id)?;
+        let process = find_process(&self.processes, &context.session, &id)?;
         tokio::select! {
             () = context.cancel.cancelled() => return Err(ToolError::Cancelled),
             () = process.wait(Duration::from_secs(wait_seconds)) => {}
         }
-        Ok(snapshot(&process))
+        Ok(take_snapshot(&process))
     }
 
     fn render(&self, output: &ProcessSnapshot) -> String {
-        render(output)
+        render_snapshot(output)
     }
 
     fn describe(&self, arguments: &StatusArguments) -> Option<String> {
-        activity("Asking about the background command", &arguments.id)
+        describe_activity("Asking about the background command", &arguments.id)
     }
 
     fn report(&self, _: &StatusArguments, output: &ProcessSnapshot) -> Option<CallReport> {
@@ -227,17 +228,17 @@ impl Tool for StopProcess {
         arguments: StopArguments,
         context: ToolContext,
     ) -> Result<ProcessSnapshot, ToolError> {
-        let process = find(&self.processes, &context.session, &arguments.id)?;
+        let process = find_process(&self.processes, &context.session, &arguments.id)?;
         process.stop().await;
-        Ok(snapshot(&process))
+        Ok(take_snapshot(&process))
     }
 
     fn render(&self, output: &ProcessSnapshot) -> String {
-        render(output)
+        render_snapshot(output)
     }
 
     fn describe(&self, arguments: &StopArguments) -> Option<String> {
-        activity("Stopping the background command", &arguments.id)
+        describe_activity("Stopping the background command", &arguments.id)
     }
 
     fn report(&self, _: &StopArguments, output: &ProcessSnapshot) -> Option<CallReport> {
@@ -245,40 +246,44 @@ impl Tool for StopProcess {
     }
 
     fn propose(&self, arguments: &StopArguments) -> Option<Proposal> {
-        let shown = visible_short(&arguments.id);
+        let shown = make_visible_short(&arguments.id);
         Some(Proposal::of(format!("End the background command {shown}"), [&arguments.id]))
     }
 }
 
-fn find(processes: &Processes, session: &SessionId, id: &str) -> Result<Arc<Process>, ToolError> {
+fn find_process(
+    processes: &Processes,
+    session: &SessionId,
+    id: &str,
+) -> Result<Arc<BackgroundProcess>, ToolError> {
     processes.find(session, id).ok_or_else(|| {
-        let processes = processes.in_session(session);
+        let processes = processes.list_in_session(session);
         let names: Vec<&str> =
             processes.iter().map(|process| process.entry.name.as_str()).collect();
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         ToolError::Failed(format!(
             "there is no background command {:?} in this conversation; there is: {names}",
-            visible_short(id)
+            make_visible_short(id)
         ))
     })
 }
 
-fn snapshot(process: &Process) -> ProcessSnapshot {
+fn take_snapshot(process: &BackgroundProcess) -> ProcessSnapshot {
     ProcessSnapshot {
         id: process.entry.name.clone(),
         state: process.state(),
         seconds: Timestamp::now().since(process.entry.started).as_secs(),
-        output: process.output(MAX_SHOWN_BYTES),
+        output: process.last_output(MAX_SHOWN_BYTES),
     }
 }
 
-fn render(snapshot: &ProcessSnapshot) -> String {
+fn render_snapshot(snapshot: &ProcessSnapshot) -> String {
     let ProcessSnapshot { id, state, seconds, output } = snapshot;
     let more = match state {
-        State::Running => format!(" since {seconds} s"),
-        State::Exited(Some(code)) => format!(" with exit code {code}"),
-        State::Failed(reason) => format!(": {reason}"),
-        State::Exited(None) | State::Stopped => String::new(),
+        ProcessState::Running => format!(" since {seconds} s"),
+        ProcessState::Exited(Some(code)) => format!(" with exit code {code}"),
+        ProcessState::Failed(reason) => format!(": {reason}"),
+        ProcessState::Exited(None) | ProcessState::Stopped => String::new(),
     };
     let state = state.name();
     let output = output.strip_suffix('\n').unwrap_or(output);

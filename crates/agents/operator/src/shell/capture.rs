@@ -5,19 +5,19 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 /// Keeps the beginning of a stream; the rest is counted and dropped, so that the writer never
 /// waits.
 #[derive(Debug)]
-pub(super) struct Capture {
+pub(super) struct OutputCapture {
     kept: Vec<u8>,
     max_bytes: usize,
     dropped: u64,
 }
 
-impl Capture {
+impl OutputCapture {
     pub(super) fn new(max_bytes: usize) -> Self {
         Self { kept: Vec::new(), max_bytes, dropped: 0 }
     }
 
     /// Reads until the stream ends. What was read by then stays when this future is dropped.
-    pub(super) async fn drain(&mut self, mut stream: impl AsyncRead + Unpin) {
+    pub(super) async fn read_stream(&mut self, mut stream: impl AsyncRead + Unpin) {
         let mut buffer = vec![0; 32 * 1024];
         // A read error ends the stream.
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {

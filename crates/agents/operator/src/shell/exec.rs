@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 use super::launch::Launcher;
 use super::preview;
-use super::run_to_end::{ShellResult, run_to_end, tool_error};
-use crate::blocking::blocking;
-use crate::sentence::{activity, code};
+use super::run_to_end::{ShellResult, convert_error, run_to_end};
+use crate::blocking::run_blocking;
+use crate::sentence::{code, describe_activity};
 use crate::{OperatorSettings, Workspace};
 
 pub(crate) struct RunShell {
@@ -65,14 +65,15 @@ impl Tool for RunShell {
                 "timeout_seconds must be 1 to {max_seconds}"
             )));
         }
-        check(&command)?;
+        check_command(&command)?;
         let workspace = self.workspace.clone();
-        let directory = blocking(&context, move |_| {
-            workspace.directory_path(&workspace.locate(cwd.as_deref().unwrap_or("."))?)
+        let directory = run_blocking(&context, move |_| {
+            workspace.absolute_directory(&workspace.check_path(cwd.as_deref().unwrap_or("."))?)
         })
         .await?;
 
-        let confined = self.launcher.launch(&command, &directory).await.map_err(tool_error)?;
+        let confined =
+            self.launcher.start_command(&command, &directory).await.map_err(convert_error)?;
         run_to_end(confined, &self.launcher, &self.settings, &context, timeout_seconds).await
     }
 
@@ -81,7 +82,7 @@ impl Tool for RunShell {
     }
 
     fn describe(&self, arguments: &ShellArguments) -> Option<String> {
-        activity("Running", &arguments.command)
+        describe_activity("Running", &arguments.command)
     }
 
     fn report(&self, arguments: &ShellArguments, output: &ShellResult) -> Option<CallReport> {
@@ -92,12 +93,12 @@ impl Tool for RunShell {
         let ShellArguments { command, cwd, timeout_seconds } = arguments;
         let (workspace, launcher) = (&self.workspace, &self.launcher);
         let how = format!("for at most {timeout_seconds} s");
-        Some(preview::proposal(workspace, launcher, command, cwd.as_deref(), &how))
+        Some(preview::build_command_proposal(workspace, launcher, command, cwd.as_deref(), &how))
     }
 }
 
 /// Rejects commands that no shell accepts.
-pub(super) fn check(command: &str) -> Result<(), ToolError> {
+pub(super) fn check_command(command: &str) -> Result<(), ToolError> {
     if command.contains('\0') {
         return Err(ToolError::Arguments("the command contains a NUL byte".to_owned()));
     }

@@ -23,12 +23,12 @@ impl Launcher {
     }
 
     /// Starts a shell command in `directory`.
-    pub(super) async fn launch(
+    pub(super) async fn start_command(
         &self,
         command: &str,
         directory: &Path,
     ) -> Result<ConfinedProcess, SandboxError> {
-        let mut job = self.job("/bin/sh".into(), directory);
+        let mut job = self.build_job("/bin/sh".into(), directory);
         // Without the dashes a command that starts with one would be taken for options.
         job.arguments = ["-c", "--", command].map(Into::into).into();
         self.settings.sandbox.spawn(job).await
@@ -36,7 +36,7 @@ impl Launcher {
 
     /// Starts a program by its path, with a pipe as its input; the directory `readable`, which
     /// holds the program, can be read wherever it is.
-    pub(super) async fn launch_program(
+    pub(super) async fn start_program(
         &self,
         path: &Path,
         readable: &Path,
@@ -45,12 +45,12 @@ impl Launcher {
         variables: Vec<(String, String)>,
     ) -> Result<ConfinedProcess, SandboxError> {
         let arguments = arguments.into_iter().map(OsString::from);
-        let (program, first) = match interpreter(path) {
+        let (program, first) = match find_interpreter(path) {
             Some(interpreter) => (interpreter.into(), Some(OsString::from(path))),
             None => (OsString::from(path), None),
         };
         let own = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-        let mut job = self.job(program, directory);
+        let mut job = self.build_job(program, directory);
         job.arguments = first.into_iter().chain(arguments).collect();
         job.environment.extend(own);
         job.bounds.readable.push(readable.to_owned());
@@ -59,38 +59,38 @@ impl Launcher {
     }
 
     /// Builds a job without arguments and input, confined like every child of the operator.
-    fn job(&self, program: OsString, directory: &Path) -> Job {
+    fn build_job(&self, program: OsString, directory: &Path) -> Job {
         let variables = self.settings.environment.variables();
         Job {
             program,
             arguments: Vec::new(),
             directory: directory.to_owned(),
             environment: variables.map(|(name, value)| (name.into(), value.into())).collect(),
-            bounds: self.settings.policy.bounds(self.workspace.root()),
+            bounds: self.settings.policy.job_bounds(self.workspace.root()),
             stdin: Stdio::null(),
         }
     }
 
     /// Returns the names of the variables that commands see.
-    pub(super) fn variables(&self) -> Vec<String> {
+    pub(super) fn variable_names(&self) -> Vec<String> {
         let variables = self.settings.environment.variables();
         variables.map(|(name, _)| name.to_string_lossy().into_owned()).collect()
     }
 
     /// Describes in one line how commands are confined.
-    pub(super) fn confinement(&self) -> String {
-        self.settings.sandbox.sentence(&self.settings.policy, self.workspace.root())
+    pub(super) fn describe_confinement(&self) -> String {
+        self.settings.sandbox.describe_in_one_line(&self.settings.policy, self.workspace.root())
     }
 
     /// Returns a note on a command that failed with these error messages, if the sandbox may be the
     /// cause.
-    pub(super) fn note(&self, errors: &str) -> Option<&'static str> {
+    pub(super) fn explain_failure(&self, errors: &str) -> Option<&'static str> {
         self.settings.sandbox.note(&self.settings.policy, errors)
     }
 }
 
 /// Returns the interpreter of a script that is not executable.
-fn interpreter(path: &Path) -> Option<&'static str> {
+fn find_interpreter(path: &Path) -> Option<&'static str> {
     let is_program =
         std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o111 != 0);
     if is_program {

@@ -19,4 +19,4 @@ pub(crate) use exec::RunShell;
 pub(crate) use process_log::COMPONENT as PROCESSES;
 pub use process_log::ListedProcess;
 pub use processes::Processes;
-pub(crate) use program::{Program, ProgramRunner};
+pub(crate) use program::{ProgramCall, ProgramRunner};

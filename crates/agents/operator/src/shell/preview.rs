@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use lango_shell_command::{CommandStep, read};
-use lango_text::{visible, visible_lines};
-use lango_tool::{Proposal, Step};
+use lango_shell_command::{CommandStep, read_command};
+use lango_text::{make_lines_visible, make_visible};
+use lango_tool::{Proposal, ProposedStep};
 
 use super::launch::Launcher;
 use super::scripts::{Script, ScriptContent, read_scripts};
@@ -16,46 +16,47 @@ const MAX_SHOWN_BYTES: usize = 4 * 1024;
 const DIGEST_DIGITS: usize = 12;
 
 /// Builds the proposal to run a command; `how` says for how long.
-pub(super) fn proposal(
+pub(super) fn build_command_proposal(
     workspace: &Workspace,
     launcher: &Launcher,
     command: &str,
     cwd: Option<&str>,
     how: &str,
 ) -> Proposal {
-    let located = workspace.locate(cwd.unwrap_or("."));
-    let directory = located.and_then(|directory| workspace.directory_path(&directory));
+    let located = workspace.check_path(cwd.unwrap_or("."));
+    let directory = located.and_then(|directory| workspace.absolute_directory(&directory));
     let location = match &directory {
-        Ok(path) => visible(&path.to_string_lossy()),
-        Err(error) => format!("{} (will be refused: {error})", visible(cwd.unwrap_or("."))),
+        Ok(path) => make_visible(&path.to_string_lossy()),
+        Err(error) => format!("{} (will be refused: {error})", make_visible(cwd.unwrap_or("."))),
     };
-    let reading = read(command);
+    let reading = read_command(command);
     let read_scripts = |directory: PathBuf| read_scripts(&directory, &reading.scripts);
     // Without a directory no command will run.
     let scripts = directory.map(read_scripts).unwrap_or_default();
     let summary = format!(
         "Run in {location}, {how}:\n{}{}\n{}\nvariables: {}",
-        visible_lines(command, "  $ "),
+        make_lines_visible(command, "  $ "),
         render_scripts(&scripts),
-        visible(&launcher.confinement()),
-        visible(&launcher.variables().join(" ")),
+        make_visible(&launcher.describe_confinement()),
+        make_visible(&launcher.variable_names().join(" ")),
     );
-    let unreadable = reading.unreadable.or_else(|| scripts.iter().find_map(Script::unreadable));
-    let bound = scripts.iter().map(Script::bound).collect();
-    let steps = reading.steps.into_iter().map(step).collect();
+    let unreadable =
+        reading.unreadable.or_else(|| scripts.iter().find_map(Script::unreadable_reason));
+    let bound = scripts.iter().map(Script::to_bound_resource).collect();
+    let steps = reading.steps.into_iter().map(convert_step).collect();
     Proposal { summary, steps, unreadable, bound, always_ask: None }
 }
 
 /// Converts a step of a command for the rules and the user.
-fn step(CommandStep { words, exact_only }: CommandStep) -> Step {
-    Step { words, exact_only }
+fn convert_step(CommandStep { words, exact_only }: CommandStep) -> ProposedStep {
+    ProposedStep { words, exact_only }
 }
 
 /// Renders the scripts for a user, each on lines of its own.
 fn render_scripts(scripts: &[Script]) -> String {
     let mut shown: String = scripts.iter().filter_map(render_script).collect();
     let missing = |script: &&Script| matches!(script.content, ScriptContent::Missing);
-    let missing: Vec<_> = scripts.iter().filter(missing).map(|it| visible(&it.path)).collect();
+    let missing: Vec<_> = scripts.iter().filter(missing).map(|it| make_visible(&it.path)).collect();
     if !missing.is_empty() {
         shown.push_str(&format!("\nruns files that are not there now: {}", missing.join(", ")));
     }
@@ -64,7 +65,7 @@ fn render_scripts(scripts: &[Script]) -> String {
 
 /// Renders a script with its content, if the file exists.
 fn render_script(script: &Script) -> Option<String> {
-    let path = visible(&script.path);
+    let path = make_visible(&script.path);
     let bytes = match &script.content {
         ScriptContent::Read(bytes) => bytes,
         ScriptContent::Missing => return None,
@@ -77,7 +78,10 @@ fn render_script(script: &Script) -> Option<String> {
     let first = format!("\nruns the file {path}, {} bytes, SHA-256 {digest}…", bytes.len());
     Some(match std::str::from_utf8(bytes) {
         Ok(text) if text.len() <= MAX_SHOWN_BYTES => {
-            format!("{first}:\n{}", visible_lines(text.strip_suffix('\n').unwrap_or(text), "  | "))
+            format!(
+                "{first}:\n{}",
+                make_lines_visible(text.strip_suffix('\n').unwrap_or(text), "  | ")
+            )
         }
         Ok(_) => format!("{first}; it is too long to be shown here"),
         Err(_) => format!("{first}; it is not a text"),

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lango_protocol::{InvalidName, SessionId, Timestamp};
-use lango_store::{Batch, Component, Migration, ProcessIdentity, Row, Statement, StoreError};
+use lango_store::{Batch, Migration, ProcessIdentity, Row, SchemaComponent, Statement, StoreError};
 
-use super::processes::State;
+use super::processes::ProcessState;
 use crate::Records;
 
-pub(crate) const COMPONENT: Component = Component {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "background_processes",
     migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
 };
@@ -81,7 +81,10 @@ impl ListedProcess {
 
 impl Records {
     /// Records that a command was started.
-    pub(super) async fn process_started(&self, entry: &ProcessEntry) -> Result<(), StoreError> {
+    pub(super) async fn record_process_start(
+        &self,
+        entry: &ProcessEntry,
+    ) -> Result<(), StoreError> {
         let database = self.database();
         let owner = ProcessIdentity::current();
         let started = entry.started.as_microseconds();
@@ -100,8 +103,8 @@ impl Records {
                 .bind(entry.id.as_str())
                 .bind(entry.name.as_str())
                 .bind(entry.session.as_str())
-                .bind(lango_text::visible(&entry.command))
-                .bind(lango_text::visible(&entry.directory.to_string_lossy()))
+                .bind(lango_text::make_visible(&entry.command))
+                .bind(lango_text::make_visible(&entry.directory.to_string_lossy()))
                 .bind(owner.pid)
                 .bind(owner.host.as_str())
                 .bind(owner.start)
@@ -111,9 +114,9 @@ impl Records {
     }
 
     /// Records how a command ended.
-    pub(super) async fn process_ended(&self, id: &str, state: &State) {
+    pub(super) async fn record_process_end(&self, id: &str, state: &ProcessState) {
         let database = self.database();
-        if *state == State::Running {
+        if *state == ProcessState::Running {
             return;
         }
         let statement = Statement::new(
@@ -132,7 +135,7 @@ impl Records {
     }
 
     /// Returns the background commands of every process, the latest first.
-    pub async fn processes(&self) -> Result<Vec<ListedProcess>, StoreError> {
+    pub async fn list_processes(&self) -> Result<Vec<ListedProcess>, StoreError> {
         let database = self.database();
         let statement = Statement::new(
             "SELECT id, session, command, directory, owner_pid, owner_host, owner_start, \

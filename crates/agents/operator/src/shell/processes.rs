@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::process_log::ProcessEntry;
-use super::tail::Tail;
+use super::tail::OutputTail;
 use crate::Records;
 
 /// Limits how many commands run at the same time.
@@ -33,14 +33,14 @@ const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone, Default)]
 pub struct Processes {
     /// A lock because calls run in parallel; it is held for a lookup, never while waiting.
-    by_name: Arc<Mutex<BTreeMap<String, Arc<Process>>>>,
+    by_name: Arc<Mutex<BTreeMap<String, Arc<BackgroundProcess>>>>,
     started: Arc<AtomicU64>,
 }
 
 /// Tells whether a command runs or how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum State {
+pub(super) enum ProcessState {
     Running,
     /// The exit code as a shell reports it: 128 plus the signal number for a signal.
     Exited(Option<i32>),
@@ -48,7 +48,7 @@ pub(super) enum State {
     Failed(String),
 }
 
-impl State {
+impl ProcessState {
     /// Returns the state in one word.
     pub(super) fn name(&self) -> &'static str {
         match self {
@@ -70,19 +70,19 @@ impl State {
 
 /// Holds one background command.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(super) struct BackgroundProcess {
     pub(super) entry: ProcessEntry,
-    output: Mutex<Tail>,
-    state: watch::Receiver<State>,
+    output: Mutex<OutputTail>,
+    state: watch::Receiver<ProcessState>,
     stop: CancellationToken,
 }
 
-impl Process {
-    pub(super) fn state(&self) -> State {
+impl BackgroundProcess {
+    pub(super) fn state(&self) -> ProcessState {
         self.state.borrow().clone()
     }
 
-    pub(super) fn output(&self, max_bytes: usize) -> String {
+    pub(super) fn last_output(&self, max_bytes: usize) -> String {
         self.output.lock().text(max_bytes)
     }
 
@@ -90,7 +90,7 @@ impl Process {
     pub(super) async fn wait(&self, limit: Duration) {
         let mut state = self.state.clone();
         // A timeout is an expected result here.
-        let _ = timeout(limit, state.wait_for(|state| *state != State::Running)).await;
+        let _ = timeout(limit, state.wait_for(|state| *state != ProcessState::Running)).await;
     }
 
     /// Ends the command and everything it started.
@@ -102,21 +102,21 @@ impl Process {
 
 impl Processes {
     /// Returns the command of this name if it belongs to the session.
-    pub(super) fn find(&self, session: &SessionId, name: &str) -> Option<Arc<Process>> {
+    pub(super) fn find(&self, session: &SessionId, name: &str) -> Option<Arc<BackgroundProcess>> {
         let by_name = self.by_name.lock();
         by_name.get(name).filter(|process| process.entry.session == *session).cloned()
     }
 
     /// Returns the commands of a session, for messages.
-    pub(super) fn in_session(&self, session: &SessionId) -> Vec<Arc<Process>> {
+    pub(super) fn list_in_session(&self, session: &SessionId) -> Vec<Arc<BackgroundProcess>> {
         let by_name = self.by_name.lock();
         by_name.values().filter(|process| process.entry.session == *session).cloned().collect()
     }
 
     /// Returns the commands that still run, of all sessions.
-    pub fn running(&self) -> Vec<String> {
+    pub fn list_running(&self) -> Vec<String> {
         let by_name = self.by_name.lock();
-        let running = by_name.values().filter(|process| process.state() == State::Running);
+        let running = by_name.values().filter(|process| process.state() == ProcessState::Running);
         running.map(|process| process.entry.command.clone()).collect()
     }
 
@@ -127,55 +127,55 @@ impl Processes {
 
     /// Tells whether another command may be started.
     pub(super) fn can_start(&self) -> bool {
-        self.running().len() < MAX_RUNNING_COUNT
+        self.list_running().len() < MAX_RUNNING_COUNT
     }
 
     /// Follows a command that was started.
-    pub(super) fn follow(
+    pub(super) fn add_and_follow(
         &self,
         entry: ProcessEntry,
         mut confined: ConfinedProcess,
         records: Records,
-    ) -> Arc<Process> {
-        let (sender, state) = watch::channel(State::Running);
-        let process = Arc::new(Process {
+    ) -> Arc<BackgroundProcess> {
+        let (sender, state) = watch::channel(ProcessState::Running);
+        let process = Arc::new(BackgroundProcess {
             entry,
-            output: Mutex::new(Tail::new(MAX_OUTPUT_BYTES)),
+            output: Mutex::new(OutputTail::new(MAX_OUTPUT_BYTES)),
             state,
             stop: CancellationToken::new(),
         });
-        self.remember(Arc::clone(&process));
+        self.add_process(Arc::clone(&process));
         let followed = Arc::clone(&process);
         tokio::spawn(async move {
             let streams = (confined.stdout.take(), confined.stderr.take());
             let reading = async {
-                tokio::join!(read(&followed, streams.0), read(&followed, streams.1));
+                tokio::join!(read_output(&followed, streams.0), read_output(&followed, streams.1));
             };
             let state = tokio::select! {
                 biased;
                 () = followed.stop.cancelled() => None,
-                status = end(&mut confined, reading) => Some(status),
+                status = wait_and_end(&mut confined, reading) => Some(status),
             };
             let state = match state {
-                Some(Ok(status)) => State::Exited(status.code()),
-                Some(Err(error)) => State::Failed(error.to_string()),
+                Some(Ok(status)) => ProcessState::Exited(status.code()),
+                Some(Err(error)) => ProcessState::Failed(error.to_string()),
                 None => match confined.end().await {
-                    Ok(()) => State::Stopped,
-                    Err(error) => State::Failed(error.to_string()),
+                    Ok(()) => ProcessState::Stopped,
+                    Err(error) => ProcessState::Failed(error.to_string()),
                 },
             };
-            records.process_ended(&followed.entry.id, &state).await;
+            records.record_process_end(&followed.entry.id, &state).await;
             // There may be no receiver.
             let _ = sender.send(state);
         });
         process
     }
 
-    fn remember(&self, process: Arc<Process>) {
+    fn add_process(&self, process: Arc<BackgroundProcess>) {
         let mut by_name = self.by_name.lock();
         by_name.insert(process.entry.name.clone(), process);
         while by_name.len() > MAX_REMEMBERED_COUNT {
-            let ended = by_name.values().filter(|process| process.state() != State::Running);
+            let ended = by_name.values().filter(|process| process.state() != ProcessState::Running);
             let Some(oldest) = ended.min_by_key(|process| process.entry.started) else { break };
             let name = oldest.entry.name.clone();
             by_name.remove(&name);
@@ -183,7 +183,7 @@ impl Processes {
     }
 }
 
-async fn end(
+async fn wait_and_end(
     confined: &mut ConfinedProcess,
     reading: impl Future<Output = ()>,
 ) -> Result<ExitStatus, SandboxError> {
@@ -203,7 +203,7 @@ async fn end(
     }
 }
 
-async fn read(process: &Process, stream: Option<impl AsyncRead + Unpin>) {
+async fn read_output(process: &BackgroundProcess, stream: Option<impl AsyncRead + Unpin>) {
     let Some(mut stream) = stream else { return };
     let mut buffer = vec![0; 32 * 1024];
     // A read error ends the stream.

@@ -7,11 +7,11 @@ use lango_tool::{ToolContext, ToolError};
 use tokio::io::AsyncWriteExt as _;
 
 use super::launch::Launcher;
-use super::run_to_end::{ShellResult, run_to_end, tool_error};
+use super::run_to_end::{ShellResult, convert_error, run_to_end};
 use crate::{OperatorSettings, Workspace};
 
 /// Describes a program and its input.
-pub(crate) struct Program {
+pub(crate) struct ProgramCall {
     /// An absolute path.
     pub(crate) path: PathBuf,
     /// The directory that it comes from, which it may read.
@@ -38,23 +38,23 @@ impl ProgramRunner {
     }
 
     /// Describes in one line how programs are confined.
-    pub(crate) fn confinement(&self) -> String {
-        self.launcher.confinement()
+    pub(crate) fn describe_confinement(&self) -> String {
+        self.launcher.describe_confinement()
     }
 
     /// Runs a program to its end and returns its result.
     pub(crate) async fn run(
         &self,
-        program: Program,
+        program: ProgramCall,
         context: &ToolContext,
     ) -> Result<ShellResult, ToolError> {
-        let Program { path, home, arguments, variables, input, timeout_seconds } = program;
+        let ProgramCall { path, home, arguments, variables, input, timeout_seconds } = program;
         let directory = self.workspace.root();
         let (launcher, settings) = (&self.launcher, &self.settings);
         let mut confined = launcher
-            .launch_program(&path, &home, arguments, directory, variables)
+            .start_program(&path, &home, arguments, directory, variables)
             .await
-            .map_err(tool_error)?;
+            .map_err(convert_error)?;
         if let Some(mut stdin) = confined.stdin.take() {
             // A program need not read all of its input, or any of it. The input is written
             // concurrently: a pipe that the program does not empty must not block the run.

@@ -11,10 +11,10 @@ use lango_tool::{ToolContext, ToolError};
 use serde::Serialize;
 use tokio::time::{sleep, timeout};
 
-use super::capture::Capture;
+use super::capture::OutputCapture;
 use super::launch::Launcher;
 use crate::OperatorSettings;
-use crate::sentence::{count, sentence};
+use crate::sentence::{count_with_noun, to_sentence};
 
 /// Limits how long a process that outlives the shell may keep the pipes open.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
@@ -34,7 +34,7 @@ pub(crate) struct ShellResult {
     note: Option<&'static str>,
 }
 
-enum Ending {
+enum CommandEnding {
     Exited(Result<ExitStatus, SandboxError>),
     TimedOut,
     Cancelled,
@@ -52,32 +52,33 @@ pub(super) async fn run_to_end(
     let (Some(stdout), Some(stderr)) = (confined.stdout.take(), confined.stderr.take()) else {
         return Err(ToolError::Failed("the pipes of the command are missing".to_owned()));
     };
-    let mut out = Capture::new(settings.max_output_bytes);
-    let mut err = Capture::new(settings.max_output_bytes);
+    let mut out = OutputCapture::new(settings.max_output_bytes);
+    let mut err = OutputCapture::new(settings.max_output_bytes);
     let ending = tokio::select! {
         // A command that floods its output must not starve the other branches.
         biased;
-        () = context.cancel.cancelled() => Ending::Cancelled,
-        () = sleep(Duration::from_secs(timeout_seconds)) => Ending::TimedOut,
-        status = finish(&mut confined, out.drain(stdout), err.drain(stderr)) => {
-            Ending::Exited(status)
+        () = context.cancel.cancelled() => CommandEnding::Cancelled,
+        () = sleep(Duration::from_secs(timeout_seconds)) => CommandEnding::TimedOut,
+        status = wait_for_end(&mut confined, out.read_stream(stdout), err.read_stream(stderr)) => {
+            CommandEnding::Exited(status)
         }
     };
-    let ended = confined.end().await.map_err(tool_error);
+    let ended = confined.end().await.map_err(convert_error);
     match ending {
         // The caller only needs to know that it was stopped.
-        Ending::Cancelled => Err(ToolError::Cancelled),
-        Ending::TimedOut => {
-            Err(ToolError::TimedOut { seconds: timeout_seconds, partial: partial(&out, &err) })
-        }
-        Ending::Exited(Err(error)) => Err(tool_error(error)),
-        Ending::Exited(Ok(status)) => {
+        CommandEnding::Cancelled => Err(ToolError::Cancelled),
+        CommandEnding::TimedOut => Err(ToolError::TimedOut {
+            seconds: timeout_seconds,
+            partial: render_partial_output(&out, &err),
+        }),
+        CommandEnding::Exited(Err(error)) => Err(convert_error(error)),
+        CommandEnding::Exited(Ok(status)) => {
             ended?;
             let stderr = err.text();
             let failed = !status.success();
             Ok(ShellResult {
                 exit_code: status.code(),
-                note: failed.then(|| launcher.note(&stderr)).flatten(),
+                note: failed.then(|| launcher.explain_failure(&stderr)).flatten(),
                 stdout: out.text(),
                 stdout_dropped: out.dropped(),
                 stderr,
@@ -99,8 +100,8 @@ impl ShellResult {
     /// Reports to users how `program`, the subject of the sentence, ended and what it printed.
     pub(crate) fn report(&self, program: &str) -> CallReport {
         let how = if self.exit_code.is_some() { "with" } else { "because" };
-        let ending = format!("{program} ended {how} {}", self.ending());
-        let printed = self.printed();
+        let ending = format!("{program} ended {how} {}", self.describe_ending());
+        let printed = self.render_output();
         let mut report = if self.stdout.is_empty() && self.stderr.is_empty() {
             CallReport::new(format!("{ending} and printed nothing."))
         } else if printed.trim_matches('\n').is_empty() {
@@ -110,12 +111,12 @@ impl ShellResult {
         };
         for (name, dropped) in [("stdout", self.stdout_dropped), ("stderr", self.stderr_dropped)] {
             if dropped > 0 {
-                let more = count(dropped, "more byte", "more bytes");
+                let more = count_with_noun(dropped, "more byte", "more bytes");
                 report = report.note(format!("Not shown: {more} of {name}."));
             }
         }
         if let Some(note) = self.note {
-            report = report.note(sentence(note));
+            report = report.note(to_sentence(note));
         }
         let Self { exit_code, duration_ms, .. } = *self;
         let report = report.data(&CommandEnd { exit_code, duration_ms });
@@ -123,7 +124,7 @@ impl ShellResult {
     }
 
     /// Returns both streams; the second has a heading.
-    fn printed(&self) -> String {
+    fn render_output(&self) -> String {
         match (self.stdout.as_str(), self.stderr.as_str()) {
             (out, "") => out.to_owned(),
             ("", err) => format!("stderr:\n{err}"),
@@ -132,7 +133,7 @@ impl ShellResult {
     }
 
     /// Returns what ended the command.
-    fn ending(&self) -> String {
+    fn describe_ending(&self) -> String {
         match self.exit_code {
             Some(code @ 129..=192) => format!("exit code {code} (signal {})", code - 128),
             Some(code) => format!("exit code {code}"),
@@ -143,7 +144,7 @@ impl ShellResult {
 
 impl fmt::Display for ShellResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.ending())?;
+        f.write_str(&self.describe_ending())?;
         write!(f, " after {}.{:03} s", self.duration_ms / 1000, self.duration_ms % 1000)?;
         for (name, stream, dropped) in [
             ("stdout", &self.stdout, self.stdout_dropped),
@@ -169,7 +170,7 @@ impl fmt::Display for ShellResult {
 
 /// Converts the error of a command that did not run, in words for the model and for users.
 #[expect(clippy::needless_pass_by_value, reason = "it is used as a function for map_err")]
-pub(super) fn tool_error(error: SandboxError) -> ToolError {
+pub(super) fn convert_error(error: SandboxError) -> ToolError {
     match error {
         SandboxError::Program { .. } | SandboxError::Setup { .. } => {
             ToolError::Failed(error.to_string())
@@ -182,7 +183,7 @@ pub(super) fn tool_error(error: SandboxError) -> ToolError {
 ///
 /// The output ends with the shell, because all that it started ends then. A pipe that is open all
 /// the same gets a short timeout.
-async fn finish(
+async fn wait_for_end(
     confined: &mut ConfinedProcess,
     out: impl Future<Output = ()>,
     err: impl Future<Output = ()>,
@@ -202,7 +203,7 @@ async fn finish(
     status
 }
 
-fn partial(out: &Capture, err: &Capture) -> String {
+fn render_partial_output(out: &OutputCapture, err: &OutputCapture) -> String {
     let mut text = String::new();
     for (name, capture) in [("stdout", out), ("stderr", err)] {
         let tail = capture.tail(MAX_PARTIAL_BYTES);

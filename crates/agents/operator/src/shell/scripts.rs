@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use lango_text::visible;
+use lango_text::make_visible;
 use lango_tool::BoundResource;
 use rustix::fs::OFlags;
 
@@ -35,27 +35,29 @@ pub(super) enum ScriptContent {
 
 impl Script {
     /// Returns the SHA-256 of the content. A file that does not exist has the digest `missing`; one
-    /// that is not read, for its size or its kind, has `not read: ` and the reason, which is no
+    /// that is not read, for its size or its kind, has `not read_script: ` and the reason, which is no
     /// content to decide on.
     pub(super) fn digest(&self) -> String {
         match &self.content {
-            ScriptContent::Read(bytes) => digest::of(bytes),
+            ScriptContent::Read(bytes) => digest::sha256_hex(bytes),
             ScriptContent::Missing => MISSING_DIGEST.to_owned(),
             ScriptContent::NotRead(reason) => format!("not read: {reason}"),
         }
     }
 
     /// Says why it cannot be known what would run.
-    pub(super) fn unreadable(&self) -> Option<String> {
+    pub(super) fn unreadable_reason(&self) -> Option<String> {
         match &self.content {
-            ScriptContent::NotRead(reason) => Some(format!("{} {reason}", visible(&self.path))),
+            ScriptContent::NotRead(reason) => {
+                Some(format!("{} {reason}", make_visible(&self.path)))
+            }
             ScriptContent::Read(_) | ScriptContent::Missing => None,
         }
     }
 
     /// Returns the file as something that a decision is bound to.
-    pub(super) fn bound(&self) -> BoundResource {
-        BoundResource { what: visible(&self.path), digest: self.digest() }
+    pub(super) fn to_bound_resource(&self) -> BoundResource {
+        BoundResource { what: make_visible(&self.path), digest: self.digest() }
     }
 }
 
@@ -63,12 +65,12 @@ impl Script {
 /// followed.
 pub(super) fn read_scripts(directory: &Path, scripts: &[String]) -> Vec<Script> {
     let script =
-        |path: &String| Script { path: path.clone(), content: content(&directory.join(path)) };
+        |path: &String| Script { path: path.clone(), content: read_content(&directory.join(path)) };
     scripts.iter().map(script).collect()
 }
 
-fn content(path: &Path) -> ScriptContent {
-    match read(path) {
+fn read_content(path: &Path) -> ScriptContent {
+    match read_script(path) {
         Ok(content) => content,
         Err(error) => match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ScriptContent::Missing,
@@ -77,7 +79,7 @@ fn content(path: &Path) -> ScriptContent {
     }
 }
 
-fn read(path: &Path) -> io::Result<ScriptContent> {
+fn read_script(path: &Path) -> io::Result<ScriptContent> {
     // Without NONBLOCK a FIFO would wait for a writer.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
@@ -105,7 +107,7 @@ mod tests {
         let pipe = directory.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let scripts = read_scripts(directory.path(), &["pipe".to_owned(), "pipe/x".to_owned()]);
-        assert_eq!(scripts[0].bound().digest, "not read: is not a regular file");
-        assert_eq!(scripts[1].bound().digest, "missing");
+        assert_eq!(scripts[0].to_bound_resource().digest, "not read: is not a regular file");
+        assert_eq!(scripts[1].to_bound_resource().digest, "missing");
     }
 }

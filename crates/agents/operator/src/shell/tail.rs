@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 /// Holds the last bytes of an output, and how many there were.
 #[derive(Debug)]
-pub(super) struct Tail {
+pub(super) struct OutputTail {
     kept: VecDeque<u8>,
     max_bytes: usize,
     total: u64,
 }
 
-impl Tail {
+impl OutputTail {
     pub(super) fn new(max_bytes: usize) -> Self {
         Self { kept: VecDeque::new(), max_bytes, total: 0 }
     }
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn the_end_is_kept_and_the_rest_is_counted() {
-        let mut tail = Tail::new(8);
+        let mut tail = OutputTail::new(8);
         tail.push(b"hello");
         assert_eq!(tail.text(100), "hello");
         tail.push(b" world");

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lango_protocol::Timestamp;
-use lango_store::{Component, Database, Migration, Statement, StoreError};
+use lango_store::{Database, Migration, SchemaComponent, Statement, StoreError};
 use parking_lot::RwLock;
 
 use super::Skill;
 use crate::Records;
 
-pub(crate) const COMPONENT: Component = Component {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "skill_pins",
     migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
 };

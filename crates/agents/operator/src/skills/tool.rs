@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lango_text::{visible, visible_lines};
+use lango_text::{make_lines_visible, make_visible};
 use lango_tool::{
-    AnyTool, BoundResource, ErasedCall, PreparedCall, Proposal, RegisteredTool, SafetyLevel, Step,
-    ToolContext, ToolDeclaration, ToolError, ToolFuture, ToolOutput, write_schema,
+    AnyTool, BoundResource, ErasedCall, PreparedCall, Proposal, ProposedStep, RegisteredTool,
+    SafetyLevel, ToolContext, ToolDeclaration, ToolError, ToolFuture, ToolOutput, write_schema,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::content::{Content, read_bounded};
 use super::{Skill, Skills, report};
-use crate::sentence::activity;
-use crate::shell::{Program, ProgramRunner};
+use crate::sentence::describe_activity;
+use crate::shell::{ProgramCall, ProgramRunner};
 use crate::{OperatorSettings, Records, Workspace};
 
 /// Limits how many bytes of each file are shown to the user before the first use.
@@ -92,17 +92,18 @@ impl Call {
 
     fn summary(&self) -> String {
         let skill = &self.tool.skill;
-        let place = visible(&skill.directory.to_string_lossy());
+        let place = make_visible(&skill.directory.to_string_lossy());
         let what = match self.script() {
             Some(script) => {
-                let words: Vec<String> = self.words()[1..].iter().map(|w| visible(w)).collect();
-                let sandbox = self.tool.runner().confinement();
+                let words: Vec<String> =
+                    self.words()[1..].iter().map(|w| make_visible(w)).collect();
+                let sandbox = self.tool.runner().describe_confinement();
                 format!(
                     "Run {} of the skill {} in {place}\nwith {}\n{}",
-                    visible(&script),
+                    make_visible(&script),
                     skill.name,
                     if words.is_empty() { "nothing".to_owned() } else { words.join(", ") },
-                    visible(&sandbox)
+                    make_visible(&sandbox)
                 )
             }
             None => format!("Take the instructions of the skill {} in {place}", skill.name),
@@ -138,7 +139,7 @@ impl Call {
             }
             _ => Vec::new(),
         };
-        let program = Program {
+        let program = ProgramCall {
             path: skill.directory.join(&script),
             home: skill.directory.clone(),
             arguments,
@@ -160,7 +161,7 @@ impl SkillTool {
 
 impl ErasedCall for Call {
     fn describe(&self) -> Option<String> {
-        activity("Using the skill", &self.tool.skill.name)
+        describe_activity("Using the skill", &self.tool.skill.name)
     }
 
     fn propose(&self) -> Option<Proposal> {
@@ -175,7 +176,7 @@ impl ErasedCall for Call {
         let digest = now.map_or_else(|why| why, |content| content.digest);
         Some(Proposal {
             summary: self.summary(),
-            steps: vec![Step { words: self.words(), exact_only: None }],
+            steps: vec![ProposedStep { words: self.words(), exact_only: None }],
             unreadable: None,
             bound: vec![BoundResource { what: skill.directory.display().to_string(), digest }],
             always_ask,
@@ -221,10 +222,13 @@ fn instructions(skill: &Skill) -> String {
 
 /// Renders a file for the user before the first use.
 fn render_file(skill: &Skill, file: &str) -> String {
-    let name = visible(file);
+    let name = make_visible(file);
     match read_bounded(&skill.directory.join(file), MAX_SHOWN_BYTES).map(String::from_utf8) {
         Ok(Ok(text)) => {
-            format!("\n{name}\n{}", visible_lines(text.strip_suffix('\n').unwrap_or(&text), "  | "))
+            format!(
+                "\n{name}\n{}",
+                make_lines_visible(text.strip_suffix('\n').unwrap_or(&text), "  | ")
+            )
         }
         Ok(Err(_)) => format!("\n{name} (not a text)"),
         Err(_) => format!("\n{name} (too long to be shown)"),
@@ -283,7 +287,7 @@ impl AnyTool for SkillRun {
             let names: Vec<&str> = self.tools.iter().map(|(name, _)| name.as_str()).collect();
             return Err(ToolError::Arguments(format!(
                 "there is no skill {:?}; there is: {}",
-                visible(&name),
+                make_visible(&name),
                 names.join(", ")
             )));
         };

@@ -14,11 +14,11 @@ use rustix::fs::{AtFlags, Mode, RenameFlags};
 use sha2::{Digest as _, Sha256};
 
 use super::writing::open_child;
-use super::{Location, Workspace, is_git, open_regular};
+use super::{Workspace, WorkspacePath, is_git, open_regular};
 
 /// Names an entry of a directory, which may not exist.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct DirectoryEntry {
     /// Shared with its siblings: a large directory must not cost a descriptor for each entry.
     directory: Arc<Dir>,
     name: OsString,
@@ -26,9 +26,9 @@ pub(crate) struct Entry {
     pub(crate) path: PathBuf,
 }
 
-impl Entry {
+impl DirectoryEntry {
     /// Returns the metadata of the entry itself, not of a link's target; none if it does not exist.
-    pub(crate) fn metadata(&self) -> io::Result<Option<Metadata>> {
+    pub(crate) fn read_metadata(&self) -> io::Result<Option<Metadata>> {
         match self.directory.symlink_metadata(&self.name) {
             Ok(metadata) => Ok(Some(metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -37,7 +37,7 @@ impl Entry {
     }
 
     /// Returns the content of a regular file, unless it is larger than `max_bytes`.
-    pub(crate) fn content(&self, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+    pub(crate) fn read_content(&self, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
         let Some((file, length)) = open_regular(&self.directory, Path::new(&self.name))? else {
             return Err(io::Error::other("it is not a regular file"));
         };
@@ -50,8 +50,8 @@ impl Entry {
     }
 
     /// Returns the SHA-256 of a regular file as it is now; none if it does not exist.
-    pub(crate) fn digest(&self) -> io::Result<Option<String>> {
-        if self.metadata()?.is_none() {
+    pub(crate) fn compute_digest(&self) -> io::Result<Option<String>> {
+        if self.read_metadata()?.is_none() {
             return Ok(None);
         }
         let Some((mut file, _)) = open_regular(&self.directory, Path::new(&self.name))? else {
@@ -68,7 +68,7 @@ impl Entry {
     }
 
     /// Returns the target of a link.
-    pub(crate) fn link_target(&self) -> io::Result<PathBuf> {
+    pub(crate) fn read_link(&self) -> io::Result<PathBuf> {
         self.directory.read_link_contents(&self.name)
     }
 
@@ -101,10 +101,10 @@ impl Entry {
     }
 
     /// Returns the entries of a directory.
-    pub(crate) fn children(&self) -> io::Result<Vec<Self>> {
+    pub(crate) fn list_children(&self) -> io::Result<Vec<Self>> {
         let directory = Arc::new(open_child(&self.directory, &self.name)?);
         let mut children = Vec::new();
-        for (name, _) in super::entries(&directory)? {
+        for (name, _) in super::read_entries(&directory)? {
             let path = self.path.join(&name);
             children.push(Self { directory: Arc::clone(&directory), name, path });
         }
@@ -114,7 +114,10 @@ impl Entry {
 
 impl Workspace {
     /// Finds an entry that may be changed. Its directory must exist.
-    pub(crate) fn entry(&self, location: &Location) -> Result<Entry, ToolError> {
+    pub(crate) fn find_entry_to_change(
+        &self,
+        location: &WorkspacePath,
+    ) -> Result<DirectoryEntry, ToolError> {
         let shown = location.shown();
         let path = location.path();
         let Some(name) = path.file_name() else {
@@ -126,7 +129,7 @@ impl Workspace {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        let problem = |error: &io::Error| location.problem("open the directory of", error);
+        let problem = |error: &io::Error| location.describe_error("open the directory of", error);
         let resolved = self.directory().canonicalize(parent).map_err(|error| problem(&error))?;
         let resolved = resolved.strip_prefix(".").unwrap_or(&resolved).to_owned();
         let path = resolved.join(name);
@@ -136,24 +139,26 @@ impl Workspace {
             )));
         }
         let directory = self.open_parent(&resolved).map_err(|error| problem(&error))?;
-        Ok(Entry { directory: Arc::new(directory), name: name.to_owned(), path })
+        Ok(DirectoryEntry { directory: Arc::new(directory), name: name.to_owned(), path })
     }
 
     /// Returns the directories of a resolved path that do not exist yet, the outermost first.
-    pub(crate) fn missing_directories(&self, path: &Path) -> Result<Vec<PathBuf>, ToolError> {
+    pub(crate) fn find_missing_directories(&self, path: &Path) -> Result<Vec<PathBuf>, ToolError> {
         let mut missing = Vec::new();
         for path in path.ancestors().take_while(|path| !path.as_os_str().is_empty()) {
             match self.directory().metadata(path) {
                 Ok(metadata) if metadata.is_dir() => break,
                 Ok(_) => {
-                    let shown = Location::from_workspace_path(path).shown().to_owned();
+                    let shown = WorkspacePath::from_workspace_path(path).shown().to_owned();
                     return Err(ToolError::Failed(format!("{shown} is there, not a directory")));
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     missing.push(path.to_owned());
                 }
                 Err(error) => {
-                    return Err(Location::from_workspace_path(path).problem("look at", &error));
+                    return Err(
+                        WorkspacePath::from_workspace_path(path).describe_error("look at", &error)
+                    );
                 }
             }
         }
@@ -172,6 +177,6 @@ impl Workspace {
 }
 
 /// Returns the permissions from the metadata.
-pub(crate) fn mode_of(metadata: &Metadata) -> u32 {
+pub(crate) fn permission_bits(metadata: &Metadata) -> u32 {
     metadata.permissions().mode() & 0o7777
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Names the kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     File,
     Directory,
     Link,
@@ -18,8 +18,8 @@ pub(crate) enum Kind {
     Other,
 }
 
-impl Kind {
-    pub(crate) fn of(file_type: FileType) -> Self {
+impl EntryKind {
+    pub(crate) fn of_file_type(file_type: FileType) -> Self {
         if file_type.is_file() {
             Self::File
         } else if file_type.is_dir() {
@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for EntryKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::File => "file",

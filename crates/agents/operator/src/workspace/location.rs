@@ -6,7 +6,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lango_text::visible_short;
+use lango_text::make_visible_short;
 use lango_tool::ToolError;
 
 /// Repeats the system's own limit, which is checked first so that the message says which one was
@@ -16,15 +16,15 @@ const MAX_NAME_BYTES: usize = 255;
 
 /// Holds a path relative to the workspace, and its form for messages.
 #[derive(Debug, Clone)]
-pub(crate) struct Location {
+pub(crate) struct WorkspacePath {
     path: PathBuf,
     shown: String,
 }
 
-impl Location {
+impl WorkspacePath {
     /// Checks the text of `path`. An absolute path inside one of `roots` is made relative.
     pub(crate) fn new(path: &str, roots: [&PathBuf; 2]) -> Result<Self, ToolError> {
-        let shown = visible_short(path);
+        let shown = make_visible_short(path);
         let forbid = |why: &str| Err(ToolError::Forbidden(format!("{shown:?} {why}")));
         if path.is_empty() {
             return Err(ToolError::Failed(
@@ -46,7 +46,7 @@ impl Location {
         let relative = if Path::new(path).is_absolute() {
             match roots.into_iter().find_map(|root| Path::new(path).strip_prefix(root).ok()) {
                 Some(relative) => relative,
-                None => return forbid(&outside(roots[0])),
+                None => return forbid(&outside_message(roots[0])),
             }
         } else {
             Path::new(path)
@@ -58,7 +58,7 @@ impl Location {
 
     /// Creates the location of a path that was found in the workspace before, relative to it.
     pub(crate) fn from_workspace_path(path: &Path) -> Self {
-        Self { path: path.to_owned(), shown: visible_short(&path.to_string_lossy()) }
+        Self { path: path.to_owned(), shown: make_visible_short(&path.to_string_lossy()) }
     }
 
     /// Returns the path, relative to the workspace. It may contain `..` and links.
@@ -72,7 +72,7 @@ impl Location {
     }
 
     /// Builds the error for a failed operation on this path.
-    pub(crate) fn problem(&self, action: &str, error: &io::Error) -> ToolError {
+    pub(crate) fn describe_error(&self, action: &str, error: &io::Error) -> ToolError {
         let shown = &self.shown;
         // cap-std's refusal is a permission error that no system call made.
         if error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none() {
@@ -100,6 +100,6 @@ impl Location {
     }
 }
 
-fn outside(root: &Path) -> String {
+fn outside_message(root: &Path) -> String {
     format!("lies outside the workspace {}; use a path inside it", root.display())
 }

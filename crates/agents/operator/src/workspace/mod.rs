@@ -18,21 +18,21 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
-pub(crate) use changing::{Entry, mode_of};
+pub(crate) use changing::{DirectoryEntry, permission_bits};
 pub use error::WorkspaceError;
-pub(crate) use kind::Kind;
-pub(crate) use location::Location;
-pub(crate) use reading::{entries, is_git, open_regular};
+pub(crate) use kind::EntryKind;
+pub(crate) use location::WorkspacePath;
+pub(crate) use reading::{is_git, open_regular, read_entries};
 pub(crate) use writing::WriteTarget;
 
 /// Holds the directory that the operator works in. It is cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    inner: Arc<Inner>,
+    inner: Arc<WorkspaceRoot>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct WorkspaceRoot {
     directory: Dir,
     /// The path of the directory, without symlinks.
     root: PathBuf,
@@ -58,7 +58,7 @@ impl Workspace {
         }
         let directory = Dir::open_ambient_dir(&root, ambient_authority()).map_err(opening)?;
         let is_local = mounts::is_local(&directory, &root);
-        Ok(Self { inner: Arc::new(Inner { directory, root, given, is_local }) })
+        Ok(Self { inner: Arc::new(WorkspaceRoot { directory, root, given, is_local }) })
     }
 
     /// Tells whether reading this takes no longer than handing it to another thread: a small file
@@ -67,7 +67,7 @@ impl Workspace {
         if !self.inner.is_local {
             return false;
         }
-        let metadata = self.locate(path).and_then(|location| self.metadata(&location));
+        let metadata = self.check_path(path).and_then(|location| self.read_metadata(&location));
         metadata.is_ok_and(|metadata| !metadata.is_file() || metadata.len() <= MAX_QUICK_READ_BYTES)
     }
 
@@ -77,8 +77,8 @@ impl Workspace {
     }
 
     /// Checks a path that came from a model. It does not access the file system.
-    pub(crate) fn locate(&self, path: &str) -> Result<Location, lango_tool::ToolError> {
-        Location::new(path, [&self.inner.root, &self.inner.given])
+    pub(crate) fn check_path(&self, path: &str) -> Result<WorkspacePath, lango_tool::ToolError> {
+        WorkspacePath::new(path, [&self.inner.root, &self.inner.given])
     }
 
     fn directory(&self) -> &Dir {

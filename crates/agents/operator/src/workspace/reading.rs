@@ -10,54 +10,56 @@ use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt a
 use lango_tool::ToolError;
 use rustix::fs::OFlags;
 
-use super::{Kind, Location, Workspace};
+use super::{EntryKind, Workspace, WorkspacePath};
 
 impl Workspace {
     /// Returns the metadata of a path, links followed.
-    pub(crate) fn metadata(&self, location: &Location) -> Result<Metadata, ToolError> {
+    pub(crate) fn read_metadata(&self, location: &WorkspacePath) -> Result<Metadata, ToolError> {
         self.directory()
             .metadata(location.path())
-            .map_err(|error| location.problem("look at", &error))
+            .map_err(|error| location.describe_error("look at", &error))
     }
 
     /// Returns the target of the link if the path itself is one.
-    pub(crate) fn link_target(&self, location: &Location) -> Option<PathBuf> {
+    pub(crate) fn read_link(&self, location: &WorkspacePath) -> Option<PathBuf> {
         self.directory().read_link_contents(location.path()).ok()
     }
 
     /// Returns the path without links and `..`, relative to the workspace.
-    pub(crate) fn canonical(&self, location: &Location) -> Result<PathBuf, ToolError> {
+    pub(crate) fn canonicalize(&self, location: &WorkspacePath) -> Result<PathBuf, ToolError> {
         let path = self
             .directory()
             .canonicalize(location.path())
-            .map_err(|error| location.problem("resolve", &error))?;
+            .map_err(|error| location.describe_error("resolve", &error))?;
         // The workspace itself is the empty path, so that others start with it.
         Ok(path.strip_prefix(".").map_or_else(|_| path.clone(), Path::to_owned))
     }
 
     /// Opens a regular file. Anything else is refused without being opened.
-    pub(crate) fn open_file(&self, location: &Location) -> Result<(File, u64), ToolError> {
-        match Kind::of(self.metadata(location)?.file_type()) {
-            Kind::File => {}
-            Kind::Directory => {
+    pub(crate) fn open_file(&self, location: &WorkspacePath) -> Result<(File, u64), ToolError> {
+        match EntryKind::of_file_type(self.read_metadata(location)?.file_type()) {
+            EntryKind::File => {}
+            EntryKind::Directory => {
                 let shown = location.shown();
                 return Err(ToolError::Failed(format!("{shown} is a directory; use fs_list")));
             }
-            kind => return Err(not_regular(location, kind)),
+            kind => return Err(not_regular_error(location, kind)),
         }
         let file = open_regular(self.directory(), location.path())
-            .map_err(|error| location.problem("open", &error))?;
+            .map_err(|error| location.describe_error("open", &error))?;
         // The opened file may not be the one that was checked.
-        file.ok_or_else(|| not_regular(location, Kind::Other))
+        file.ok_or_else(|| not_regular_error(location, EntryKind::Other))
     }
 
     /// Opens a directory.
-    pub(crate) fn open_directory(&self, location: &Location) -> Result<Dir, ToolError> {
-        if !self.metadata(location)?.is_dir() {
+    pub(crate) fn open_directory(&self, location: &WorkspacePath) -> Result<Dir, ToolError> {
+        if !self.read_metadata(location)?.is_dir() {
             let shown = location.shown();
             return Err(ToolError::Failed(format!("{shown} is not a directory; use fs_read")));
         }
-        self.directory().open_dir(location.path()).map_err(|error| location.problem("open", &error))
+        self.directory()
+            .open_dir(location.path())
+            .map_err(|error| location.describe_error("open", &error))
     }
 
     /// Opens a directory that a walk reached. It is confined like any other.
@@ -69,12 +71,15 @@ impl Workspace {
     ///
     /// A process takes a path, not a handle, so the path is checked to still lead to the directory
     /// that the handle holds.
-    pub(crate) fn directory_path(&self, location: &Location) -> Result<PathBuf, ToolError> {
+    pub(crate) fn absolute_directory(
+        &self,
+        location: &WorkspacePath,
+    ) -> Result<PathBuf, ToolError> {
         let handle = self
             .open_directory(location)?
             .dir_metadata()
-            .map_err(|error| location.problem("look at", &error))?;
-        let path = match self.canonical(location)? {
+            .map_err(|error| location.describe_error("look at", &error))?;
+        let path = match self.canonicalize(location)? {
             // A join with the empty path would end in a slash.
             here if here.as_os_str().is_empty() => self.root().to_owned(),
             below => self.root().join(below),
@@ -101,13 +106,13 @@ pub(crate) fn open_regular(directory: &Dir, path: &Path) -> io::Result<Option<(F
 }
 
 /// Returns the names in a directory with their kinds, links not followed, sorted by name.
-pub(crate) fn entries(directory: &Dir) -> io::Result<Vec<(OsString, Kind)>> {
+pub(crate) fn read_entries(directory: &Dir) -> io::Result<Vec<(OsString, EntryKind)>> {
     let mut entries = Vec::new();
     for entry in directory.entries()? {
         let entry = entry?;
         // An entry that was removed in between is skipped.
         if let Ok(file_type) = entry.file_type() {
-            entries.push((entry.file_name(), Kind::of(file_type)));
+            entries.push((entry.file_name(), EntryKind::of_file_type(file_type)));
         }
     }
     entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
@@ -119,7 +124,7 @@ pub(crate) fn is_git(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(".git")
 }
 
-fn not_regular(location: &Location, kind: Kind) -> ToolError {
+fn not_regular_error(location: &WorkspacePath, kind: EntryKind) -> ToolError {
     ToolError::Failed(format!(
         "{} is a {kind}, which is never opened; only regular files can be read or written",
         location.shown()

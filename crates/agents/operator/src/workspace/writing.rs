@@ -15,16 +15,16 @@ use lango_tool::ToolError;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::changes::{Change, ChangeKind, PreviousFile};
+use crate::changes::{ChangeKind, FileChange, PreviousFile};
 
-use super::{Kind, Location, Workspace, is_git, mode_of, open_regular};
+use super::{EntryKind, Workspace, WorkspacePath, is_git, open_regular, permission_bits};
 
 /// Names a file in the workspace that may be written to.
 #[derive(Debug)]
 pub(crate) struct WriteTarget {
     directory: Dir,
     name: OsString,
-    location: Location,
+    location: WorkspacePath,
     existing: Option<Metadata>,
     /// The path without links, relative to the workspace.
     path: PathBuf,
@@ -34,7 +34,10 @@ impl Workspace {
     /// Finds the path that a write to `location` would go to, and creates nothing.
     ///
     /// Links are resolved, also when the last names do not exist yet.
-    pub(crate) fn resolve_for_writing(&self, location: &Location) -> Result<PathBuf, ToolError> {
+    pub(crate) fn resolve_for_writing(
+        &self,
+        location: &WorkspacePath,
+    ) -> Result<PathBuf, ToolError> {
         let resolved = self.resolve_what_exists(location)?;
         if resolved.iter().chain(location.path().iter()).any(is_git) {
             return Err(ToolError::Forbidden(format!(
@@ -46,7 +49,7 @@ impl Workspace {
     }
 
     /// Opens the target of `location` for writing, with its missing parents created.
-    pub(crate) fn write_target(&self, location: &Location) -> Result<WriteTarget, ToolError> {
+    pub(crate) fn write_target(&self, location: &WorkspacePath) -> Result<WriteTarget, ToolError> {
         let resolved = self.resolve_for_writing(location)?;
         let is_directory = || {
             let shown = location.shown();
@@ -56,11 +59,11 @@ impl Workspace {
         let parent = resolved.parent().unwrap_or(Path::new(""));
         let directory = self
             .open_or_create(parent)
-            .map_err(|error| location.problem("open the directory of", &error))?;
+            .map_err(|error| location.describe_error("open the directory of", &error))?;
         let existing = match directory.symlink_metadata(&name) {
             Ok(metadata) => Some(metadata),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(location.problem("look at", &error)),
+            Err(error) => return Err(location.describe_error("look at", &error)),
         };
         if let Some(metadata) = &existing {
             if metadata.is_dir() {
@@ -77,7 +80,7 @@ impl Workspace {
         })
     }
 
-    fn resolve_what_exists(&self, location: &Location) -> Result<PathBuf, ToolError> {
+    fn resolve_what_exists(&self, location: &WorkspacePath) -> Result<PathBuf, ToolError> {
         let mut existing_part = location.path();
         let mut missing = Vec::new();
         loop {
@@ -88,7 +91,7 @@ impl Workspace {
                     return Ok(resolved);
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(location.problem("resolve", &error)),
+                Err(error) => return Err(location.describe_error("resolve", &error)),
             }
             if self.directory().symlink_metadata(existing_part).is_ok() {
                 return Err(ToolError::Failed(format!(
@@ -137,18 +140,18 @@ impl WriteTarget {
     }
 
     /// Describes the change that writing `content` here would be, with the present content.
-    pub(crate) fn change(&self, content: &[u8], before: Option<Vec<u8>>) -> Change {
+    pub(crate) fn describe_change(&self, content: &[u8], before: Option<Vec<u8>>) -> FileChange {
         let before = self.existing.as_ref().map(|existing| {
             // Larger content was not read.
-            PreviousFile { content: before, mode: mode_of(existing) }
+            PreviousFile { content: before, mode: permission_bits(existing) }
         });
-        let after = crate::digest::of(content);
-        Change { path: self.path.clone(), kind: ChangeKind::Write { before, after } }
+        let after = crate::digest::sha256_hex(content);
+        FileChange { path: self.path.clone(), kind: ChangeKind::Write { before, after } }
     }
 
     /// Returns the present content of the file; none if it is larger than `max_bytes` or does not
     /// exist.
-    pub(crate) fn current(&self, max_bytes: u64) -> Result<Option<Vec<u8>>, ToolError> {
+    pub(crate) fn read_current(&self, max_bytes: u64) -> Result<Option<Vec<u8>>, ToolError> {
         let Some(metadata) = &self.existing else { return Ok(None) };
         if metadata.len() > max_bytes {
             return Ok(None);
@@ -161,7 +164,7 @@ impl WriteTarget {
             file.take(max_bytes).read_to_end(&mut content)?;
             Ok(Some(content))
         };
-        read().map_err(|error| self.location.problem("read", &error))
+        read().map_err(|error| self.location.describe_error("read", &error))
     }
 
     /// Writes `content` in one step, keeping the mode of an existing file.
@@ -169,7 +172,7 @@ impl WriteTarget {
     /// With `create_only` a file that exists, or appears meanwhile, is an error. A file that
     /// changed since this target was opened is an error too.
     pub(crate) fn replace(&self, content: &[u8], create_only: bool) -> Result<(), ToolError> {
-        self.replace_with(content, create_only, self.existing.as_ref().map(mode_of))
+        self.replace_with(content, create_only, self.existing.as_ref().map(permission_bits))
     }
 
     /// Does the same as [`Self::replace`] with the mode that the file is to have; the default one
@@ -181,8 +184,10 @@ impl WriteTarget {
         mode: Option<u32>,
     ) -> Result<(), ToolError> {
         let mut temporary = TemporaryFile::create(&self.directory, mode)
-            .map_err(|error| self.location.problem("write", &error))?;
-        temporary.fill(content).map_err(|error| self.location.problem("write", &error))?;
+            .map_err(|error| self.location.describe_error("write", &error))?;
+        temporary
+            .write_content(content)
+            .map_err(|error| self.location.describe_error("write", &error))?;
         if !create_only && !self.is_unchanged() {
             return Err(ToolError::Failed(format!(
                 "{} was changed by another process meanwhile and was left alone; read it again",
@@ -193,15 +198,15 @@ impl WriteTarget {
             // A link, unlike a rename, never replaces.
             temporary.link(&self.name).map_err(|error| {
                 if error.kind() == io::ErrorKind::AlreadyExists {
-                    self.already_exists()
+                    self.already_exists_error()
                 } else {
-                    self.location.problem("create", &error)
+                    self.location.describe_error("create", &error)
                 }
             })?;
         } else {
             temporary
                 .rename(&self.name)
-                .map_err(|error| self.location.problem("replace", &error))?;
+                .map_err(|error| self.location.describe_error("replace", &error))?;
         }
         drop(temporary);
         // The file itself is on disk by now; some file systems refuse to sync directories.
@@ -210,7 +215,7 @@ impl WriteTarget {
     }
 
     /// Builds the error for `create_only` if the file exists.
-    pub(crate) fn already_exists(&self) -> ToolError {
+    pub(crate) fn already_exists_error(&self) -> ToolError {
         ToolError::Failed(format!(
             "{} already exists and was left alone; use fs_edit, or fs_write without create_only",
             self.location.shown()
@@ -268,7 +273,7 @@ impl<'a> TemporaryFile<'a> {
         }
     }
 
-    fn fill(&mut self, content: &[u8]) -> io::Result<()> {
+    fn write_content(&mut self, content: &[u8]) -> io::Result<()> {
         self.file.write_all(content)?;
         if let Some(mode) = self.mode {
             // A write clears the set-id bits, as usual on Unix.
@@ -304,10 +309,10 @@ pub(super) fn open_child(directory: &Dir, name: &OsStr) -> Result<Dir, Errno> {
     rustix::fs::openat(directory, name, flags, Mode::empty()).map(Dir::from)
 }
 
-fn check_replaceable(location: &Location, metadata: &Metadata) -> Result<(), ToolError> {
+fn check_replaceable(location: &WorkspacePath, metadata: &Metadata) -> Result<(), ToolError> {
     let shown = location.shown();
-    match Kind::of(metadata.file_type()) {
-        Kind::File => {}
+    match EntryKind::of_file_type(metadata.file_type()) {
+        EntryKind::File => {}
         kind => {
             return Err(ToolError::Failed(format!(
                 "{shown} is a {kind}, which is never opened; only regular files can be written"

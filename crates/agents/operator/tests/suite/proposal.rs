@@ -1,14 +1,14 @@
 //! Tests what `exec_shell` proposes: the steps, and the scripts with their content.
 
-use lango_shell_command::read;
-use lango_tool::{Proposal, Step};
+use lango_shell_command::read_command;
+use lango_tool::{Proposal, ProposedStep};
 use serde_json::json;
 
 use crate::support::Bench;
 
 /// Renders a step's words with blanks between them, after `=` if only a rule for exactly these
 /// words may allow it.
-fn shown(step: &Step) -> String {
+fn shown(step: &ProposedStep) -> String {
     let exact = if step.exact_only.is_some() { "=" } else { "" };
     format!("{exact}{}", step.words.join(" "))
 }
@@ -26,7 +26,7 @@ async fn a_proposal_has_the_steps_of_the_command() {
     let steps: Vec<_> = proposal.steps.iter().map(shown).collect();
     assert_eq!(steps, ["ls -l", "=X=1 rm y"]);
     assert_eq!((proposal.unreadable, proposal.bound), (None, vec![]));
-    let unreadable = read("rm $x").unreadable;
+    let unreadable = read_command("rm $x").unreadable;
     assert!(unreadable.is_some());
     assert_eq!(super::proposal::proposal(&bench, "rm $x", None).unreadable, unreadable);
 }

@@ -1,7 +1,7 @@
 use std::ffi::OsString;
 
 use lango_operator::{Environment, OperatorSettings};
-use lango_sandbox::{Level, Part, Requirement, Sandbox};
+use lango_sandbox::{ConfinementLevel, LevelRequirement, Sandbox, SandboxPart};
 use lango_tool::ToolError;
 use serde_json::json;
 
@@ -92,23 +92,24 @@ async fn limits_on_the_arguments_are_told() {
 
 #[tokio::test]
 async fn a_command_that_the_sandbox_stopped_is_told_so() {
-    let bench = Bench::at(Level::Bubblewrap).await;
+    let bench = Bench::at(ConfinementLevel::Bubblewrap).await;
     let text = shell(&bench, "touch /etc/lango-test").await;
     assert!(text.contains("(the sandbox lets commands write only to the workspace"), "{text}");
-    let bench = Bench::at(Level::Landlock).await;
+    let bench = Bench::at(ConfinementLevel::Landlock).await;
     let text = shell(&bench, "touch new").await;
     assert!(text.contains("fs_write can make a new file at the top"), "{text}");
     // No note if the sandbox had nothing to do with it, nor if commands are not confined.
     assert!(!shell(&bench, "echo Permission denied >&2").await.contains("sandbox"));
     assert!(!shell(&bench, "false").await.contains("sandbox"));
-    let text = shell(&Bench::at(Level::None).await, "echo Permission denied >&2; false").await;
+    let text =
+        shell(&Bench::at(ConfinementLevel::None).await, "echo Permission denied >&2; false").await;
     assert!(!text.contains("sandbox"), "{text}");
 }
 
 #[tokio::test]
 async fn without_a_sandbox_every_command_is_refused() {
-    let without = vec![Part::Bubblewrap, Part::Landlock];
-    let sandbox = Sandbox { without, requirement: Requirement::Auto, ..Sandbox::default() };
+    let without = vec![SandboxPart::Bubblewrap, SandboxPart::Landlock];
+    let sandbox = Sandbox { without, requirement: LevelRequirement::Auto, ..Sandbox::default() };
     let bench = Bench::with(OperatorSettings { sandbox, ..OperatorSettings::default() }).await;
     let arguments = json!({"command": "touch made"});
     let shown = bench.summary("exec_shell", &arguments);

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use lango_sandbox::Level;
+use lango_sandbox::ConfinementLevel;
 use lango_tool::ToolError;
 use serde_json::json;
 use tokio::time::sleep;
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{Bench, context};
 
-const LEVELS: [Level; 2] = [Level::Bubblewrap, Level::Landlock];
+const LEVELS: [ConfinementLevel; 2] = [ConfinementLevel::Bubblewrap, ConfinementLevel::Landlock];
 
 /// Returns a number of seconds that no other process of this machine sleeps for. Process ids differ
 /// inside a sandbox, so processes are recognised by their arguments.

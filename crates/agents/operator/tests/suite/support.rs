@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lango_operator::{OperatorAgent, OperatorResources, OperatorSettings, Workspace};
 use lango_protocol::{CallId, CallReport, SessionId, TurnId};
-use lango_sandbox::{Level, Requirement, Sandbox};
+use lango_sandbox::{ConfinementLevel, LevelRequirement, Sandbox};
 use lango_store::{Database, DatabaseLocation};
 use lango_tool::{ToolContext, ToolError, ToolOutput, ToolRegistry};
 use serde_json::Value;
@@ -26,8 +26,8 @@ impl Bench {
 
     /// Sets up a workspace whose commands are confined at this level, whatever the machine
     /// supports.
-    pub(crate) async fn at(level: Level) -> Self {
-        let requirement = Requirement::Exactly(level);
+    pub(crate) async fn at(level: ConfinementLevel) -> Self {
+        let requirement = LevelRequirement::Exactly(level);
         let sandbox = Sandbox { requirement, ..Sandbox::default() };
         Self::with(OperatorSettings { sandbox, ..OperatorSettings::default() }).await
     }

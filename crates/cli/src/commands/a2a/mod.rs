@@ -9,11 +9,11 @@ use lango_a2a::remote::{Directory, FetchedCard, RemoteConfig, RemoteStatus, fetc
 use lango_app::config::{self, RemoteAgentConfig};
 use lango_app::{InspectOptions, Stores, remotes};
 use lango_protocol::AgentName;
-use lango_text::visible;
+use lango_text::make_visible;
 use serde::Serialize;
 
-use super::table::table;
-use super::{CommandContext, asked};
+use super::table::render_table;
+use super::{CommandContext, ask_or_advise};
 use crate::arguments::A2aCommand;
 use crate::failure::{ExitStatus, Failure};
 
@@ -36,25 +36,30 @@ pub(crate) async fn a2a(
         A2aCommand::List { json } => list(context, json).await,
         A2aCommand::Remove { name } => remove(context, &name).await,
         A2aCommand::Test { name, text } => {
-            let directory = directory(context).await?;
-            try_out::test(context.printer, &directory, &known(&directory, &name)?, &text.join(" "))
-                .await
+            let directory = open_directory(context).await?;
+            try_out::test(
+                context.printer,
+                &directory,
+                &find_agent_name(&directory, &name)?,
+                &text.join(" "),
+            )
+            .await
         }
         A2aCommand::Approve { name, yes } => approve(context, &name, yes).await,
     }
 }
 
-async fn directory(context: &CommandContext) -> Result<Directory, Failure> {
+async fn open_directory(context: &CommandContext) -> Result<Directory, Failure> {
     let Stores { database, .. } = context.app.open_stores().await?;
     Ok(remotes::open_directory(context.config(), &database).await?)
 }
 
-fn timeout(context: &CommandContext) -> Duration {
+fn check_timeout(context: &CommandContext) -> Duration {
     Duration::from_secs(context.config().a2a.timeout_seconds.clamp(1, 60))
 }
 
 /// Returns the name, if there is an agent with it.
-fn known(directory: &Directory, name: &str) -> Result<AgentName, Failure> {
+fn find_agent_name(directory: &Directory, name: &str) -> Result<AgentName, Failure> {
     let found = directory.names().find(|known| known.as_str() == name);
     found.cloned().ok_or_else(|| {
         let names: Vec<&str> = directory.names().map(AgentName::as_str).collect();
@@ -91,7 +96,7 @@ async fn fetch_now(
     context: &CommandContext,
     config: &RemoteConfig,
 ) -> Result<FetchedCard, Failure> {
-    let seen = fetch_card(config, timeout(context)).await;
+    let seen = fetch_card(config, check_timeout(context)).await;
     Ok(seen?)
 }
 
@@ -131,7 +136,10 @@ async fn add(
     inspection.roster.check_remote_name(&remote.name)?;
     let seen = fetch_now(context, &remote).await?;
     context.printer.print(&card::describe_card(&remote, &seen))?;
-    if !yes && !asked(context.printer, &format!("Take {name} into the team?"), NO_PERSON).await? {
+    if !yes
+        && !ask_or_advise(context.printer, &format!("Take {name} into the team?"), NO_PERSON)
+            .await?
+    {
         context.printer.print("Nothing was changed.\n")?;
         return Ok(ExitStatus::Failure);
     }
@@ -142,9 +150,9 @@ async fn add(
         entry.insert("tokenEnv", toml_edit::value(variable.as_str()));
     }
     config::add_to_list(&context.app.home.config_file, REMOTE_AGENTS_KEY, &entry)?;
-    config::set(&context.app.home.config_file, "a2a.enabled", "true")?;
+    config::set_key(&context.app.home.config_file, "a2a.enabled", "true")?;
     let database = inspection.stores.database;
-    let directory = Directory::open(database, vec![remote.clone()], timeout(context)).await?;
+    let directory = Directory::open(database, vec![remote.clone()], check_timeout(context)).await?;
     // The card that was shown is the one that is trusted.
     directory.trust(&remote.name, &seen).await?;
     context.printer.print(&format!("{name} is in the team. Try it: lango a2a test {name}\n"))?;
@@ -165,10 +173,10 @@ struct RemoteView {
 
 async fn list(context: &CommandContext, json: bool) -> Result<ExitStatus, Failure> {
     let config = context.config();
-    let directory = directory(context).await?;
+    let directory = open_directory(context).await?;
     let mut views = Vec::new();
     for status in directory.check_agents().await {
-        views.push(view(&directory, &status).await?);
+        views.push(build_view(&directory, &status).await?);
     }
     if json {
         context.printer.json(&views)?;
@@ -183,7 +191,7 @@ async fn list(context: &CommandContext, json: bool) -> Result<ExitStatus, Failur
         vec![view.name.clone(), view.state.to_owned(), seen.replace('T', " "), view.detail.clone()]
     };
     let rows: Vec<Vec<String>> = views.iter().map(row).collect();
-    let mut text = table(&["AGENT", "STATE", "SEEN (UTC)", "WHO OR WHY"], &rows);
+    let mut text = render_table(&["AGENT", "STATE", "SEEN (UTC)", "WHO OR WHY"], &rows);
     if !config.a2a.enabled {
         text.push_str(
             "\nNone of them is in the team. To change that: lango config set a2a.enabled true\n",
@@ -198,18 +206,18 @@ async fn list(context: &CommandContext, json: bool) -> Result<ExitStatus, Failur
     Ok(ExitStatus::Success)
 }
 
-async fn view(directory: &Directory, status: &RemoteStatus) -> Result<RemoteView, Failure> {
-    let known = directory.cards().card(&status.name).await?;
+async fn build_view(directory: &Directory, status: &RemoteStatus) -> Result<RemoteView, Failure> {
+    let known = directory.cards().find_card(&status.name).await?;
     let card_url = directory.config(&status.name).map(|config| config.card_url.to_string());
     let (state, detail) = match &status.availability {
         Ok(present) => ("there", format!("{}: {}", present.card.name, present.card.description)),
-        Err(error) => (card::state_of(error), error.to_string()),
+        Err(error) => (card::describe_error_state(error), error.to_string()),
     };
     Ok(RemoteView {
         name: status.name.to_string(),
         card_url: card_url.unwrap_or_default(),
         state,
-        detail: visible(&detail),
+        detail: make_visible(&detail),
         endpoint: known.as_ref().map(|known| known.endpoint.clone()),
         digest: known.as_ref().map(|known| known.digest.clone()),
         pinned_at: known.as_ref().map(|known| known.pinned_at.to_string()),
@@ -219,8 +227,8 @@ async fn view(directory: &Directory, status: &RemoteStatus) -> Result<RemoteView
 
 async fn remove(context: &CommandContext, name: &str) -> Result<ExitStatus, Failure> {
     if !config::remove_from_list(&context.app.home.config_file, REMOTE_AGENTS_KEY, name)? {
-        let directory = directory(context).await?;
-        known(&directory, name)?;
+        let directory = open_directory(context).await?;
+        find_agent_name(&directory, name)?;
         return Err(Failure::usage(format!(
             "{name} is not in {}: it comes from the variable LANGO_A2A_REMOTEAGENTS",
             context.app.home.config_file.display()
@@ -236,10 +244,10 @@ async fn remove(context: &CommandContext, name: &str) -> Result<ExitStatus, Fail
 }
 
 async fn approve(context: &CommandContext, name: &str, yes: bool) -> Result<ExitStatus, Failure> {
-    let directory = directory(context).await?;
-    let name = known(&directory, name)?;
+    let directory = open_directory(context).await?;
+    let name = find_agent_name(&directory, name)?;
     let Some(remote) = directory.config(&name) else { return Ok(ExitStatus::Failure) };
-    let trusted = directory.cards().card(&name).await?;
+    let trusted = directory.cards().find_card(&name).await?;
     let seen = fetch_now(context, remote).await?;
     match &trusted {
         Some(trusted) if trusted.digest == seen.card.digest() => {
@@ -249,10 +257,13 @@ async fn approve(context: &CommandContext, name: &str, yes: bool) -> Result<Exit
                 .print(&format!("{name} is as it was. There is nothing to decide.\n"))?;
             return Ok(ExitStatus::Success);
         }
-        Some(trusted) => context.printer.print(&card::difference(trusted, &seen))?,
+        Some(trusted) => context.printer.print(&card::describe_card_changes(trusted, &seen))?,
         None => context.printer.print(&card::describe_card(remote, &seen))?,
     }
-    if !yes && !asked(context.printer, &format!("Trust {name} as it is now?"), NO_PERSON).await? {
+    if !yes
+        && !ask_or_advise(context.printer, &format!("Trust {name} as it is now?"), NO_PERSON)
+            .await?
+    {
         context
             .printer
             .print(&format!("{name} stays away. To remove it: lango a2a remove {name}\n"))?;

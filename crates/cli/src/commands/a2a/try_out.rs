@@ -5,7 +5,7 @@ use std::time::Instant;
 use lango_a2a::remote::Directory;
 use lango_protocol::{AgentName, CallId, SessionId, TurnId};
 use lango_runtime::{RemoteAgent as _, RemoteReply, RemoteRequest};
-use lango_text::visible_lines;
+use lango_text::make_lines_visible;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -80,6 +80,6 @@ pub(super) async fn test(
         RemoteReply::Failed { reason } => ("failed", reason, ExitStatus::Failure),
     };
     step(what, "")?;
-    printer.print(&format!("{}\n", visible_lines(&words, "  | ")))?;
+    printer.print(&format!("{}\n", make_lines_visible(&words, "  | ")))?;
     Ok(code)
 }

@@ -1,12 +1,12 @@
 //! Checks that the stored data is consistent.
 
-use lango_app::knowledge::{self, Embedding};
-use lango_app::{AppError, Stores, memory_settings};
+use lango_app::knowledge::{self, EmbeddingChoice};
+use lango_app::{AppError, Stores, build_memory_settings};
 use lango_chronicler::{Chronicler, ChroniclerError, Memory, MemoryResources, MemorySettings};
-use lango_retrieval::{Retrieval, Space};
+use lango_retrieval::{EntrySpace, Retrieval};
 use lango_store::Journal;
 
-use super::{Check, State, check};
+use super::{CheckState, DoctorCheck, build_check};
 use crate::commands::CommandContext;
 
 /// Limits the problems of one kind that are shown.
@@ -16,30 +16,32 @@ pub(super) async fn examine(
     context: &CommandContext,
     stores: &Result<Stores, AppError>,
     deep: bool,
-    checks: &mut Vec<Check>,
+    checks: &mut Vec<DoctorCheck>,
 ) {
     let config = context.config();
-    checks.push(match knowledge::embedding(config) {
-        Embedding::Ready(embedder) => check(
+    checks.push(match knowledge::choose_embedding(config) {
+        EmbeddingChoice::Ready(embedder) => build_check(
             "embedding",
             Ok(format!("{}, so texts are found by meaning", embedder.model().name)),
         ),
-        Embedding::Absent(why) => Check { what: "embedding", state: State::Note, detail: why },
+        EmbeddingChoice::Absent(why) => {
+            DoctorCheck { what: "embedding", state: CheckState::Note, detail: why }
+        }
     });
     let (retrieval, journal) = match open(context, stores).await {
         Ok(opened) => opened,
         Err(error) => {
-            checks.push(check("knowledge", Err(error)));
+            checks.push(build_check("knowledge", Err(error)));
             return;
         }
     };
-    checks.push(check("knowledge", sizes(&retrieval).await));
+    checks.push(build_check("knowledge", describe_sizes(&retrieval).await));
     if deep {
         let problems = retrieval.check().await.map_err(|error| error.to_string());
         let problems = problems.map(|all| all.into_iter().map(|one| one.what).collect());
-        checks.push(check("index", problems.and_then(agreement)));
-        if let Some(settings) = memory_settings(config) {
-            checks.push(check("memory", remembered(settings, &retrieval, journal).await));
+        checks.push(build_check("index", problems.and_then(report_problems)));
+        if let Some(settings) = build_memory_settings(config) {
+            checks.push(build_check("memory", check_memory(settings, &retrieval, journal).await));
         }
     }
 }
@@ -53,7 +55,7 @@ async fn open(
     Ok((retrieval.map_err(|error| error.to_string())?, journal))
 }
 
-async fn remembered(
+async fn check_memory(
     settings: MemorySettings,
     retrieval: &Retrieval,
     journal: Journal,
@@ -62,19 +64,19 @@ async fn remembered(
     let resources = MemoryResources { journal, retrieval: retrieval.clone(), observer: None };
     let memory = Memory::open(settings, resources).await.map_err(told)?;
     let problems = Chronicler::new(memory).check().await.map_err(told)?;
-    agreement(problems.into_iter().map(|one| one.what).collect())
+    report_problems(problems.into_iter().map(|one| one.what).collect())
         .map(|_| "memories, observations, index and journal agree".to_owned())
 }
 
 /// Describes how much is stored.
-async fn sizes(retrieval: &Retrieval) -> Result<String, String> {
+async fn describe_sizes(retrieval: &Retrieval) -> Result<String, String> {
     let mut parts = Vec::new();
-    for space in Space::ALL {
-        let sizes = retrieval.collections(space).await.map_err(|error| error.to_string())?;
+    for space in EntrySpace::ALL {
+        let sizes = retrieval.list_collections(space).await.map_err(|error| error.to_string())?;
         let entries: u64 = sizes.iter().map(|size| size.entries).sum();
         parts.push(format!("{entries} {space}"));
     }
-    let missing = retrieval.missing_vectors().await.map_err(|error| error.to_string())?;
+    let missing = retrieval.count_missing_vectors().await.map_err(|error| error.to_string())?;
     let missing = match missing {
         0 => String::new(),
         count => format!("; {count} passages are not yet found by meaning: lango documents embed"),
@@ -82,7 +84,7 @@ async fn sizes(retrieval: &Retrieval) -> Result<String, String> {
     Ok(format!("{}{missing}", parts.join(", ")))
 }
 
-fn agreement(problems: Vec<String>) -> Result<String, String> {
+fn report_problems(problems: Vec<String>) -> Result<String, String> {
     if problems.is_empty() {
         return Ok("texts, words and vectors agree".to_owned());
     }

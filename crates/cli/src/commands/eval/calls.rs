@@ -2,12 +2,13 @@
 
 use std::io::{self, IsTerminal};
 
-use lango_app::provider::{self, Purpose, Source};
+use lango_app::provider::{self, ModelPurpose, ModelSource};
 use lango_eval::calls::{
-    CallsReport, Examiner, MeasurementEnd, Team, measure, read_requests, unknown_tools,
+    CallsReport, EvaluatedTeam, Examiner, MeasurementEnd, measure_requests, read_requests,
+    unknown_tools,
 };
 
-use super::calls_text::text;
+use super::calls_text::render_calls;
 use crate::arguments::CallsArguments;
 use crate::commands::CommandContext;
 use crate::failure::{ExitStatus, Failure};
@@ -17,7 +18,7 @@ pub(super) async fn calls(
     context: &CommandContext,
     arguments: &CallsArguments,
 ) -> Result<ExitStatus, Failure> {
-    let team = Team::new()?;
+    let team = EvaluatedTeam::new()?;
     let requests = read_requests(&arguments.files, arguments.limit, &team)?;
     let unknown = unknown_tools(&requests, &team);
     if let Some(first) = unknown.first() {
@@ -27,9 +28,9 @@ pub(super) async fn calls(
         ));
     }
     let config = context.config();
-    let choice = provider::choose(config, arguments.model.as_deref()).await?;
-    let runs_here = matches!(choice.source, Source::Embedded);
-    let ready = provider::prepare(config, choice, Purpose::Examine).await?;
+    let choice = provider::choose_model(config, arguments.model.as_deref()).await?;
+    let runs_here = matches!(choice.source, ModelSource::Embedded);
+    let ready = provider::load_models(config, choice, ModelPurpose::Examine).await?;
     let examiner = Examiner {
         team: &team,
         model: ready.model.model.as_ref(),
@@ -45,7 +46,7 @@ pub(super) async fn calls(
         }
     };
     let stop = tokio::signal::ctrl_c();
-    let end = measure(&mut report, &examiner, &requests, stop, progress).await;
+    let end = measure_requests(&mut report, &examiner, &requests, stop, progress).await;
     if shows_progress {
         write_stderr("\r\x1b[2K");
     }
@@ -53,7 +54,7 @@ pub(super) async fn calls(
     if arguments.json {
         context.printer.json(&view)?;
     } else {
-        context.printer.print(&text(&view))?;
+        context.printer.print(&render_calls(&view))?;
     }
     match end {
         MeasurementEnd::Measured => Ok(ExitStatus::Success),

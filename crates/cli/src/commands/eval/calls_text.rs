@@ -1,20 +1,20 @@
 //! Renders a measurement of calls as text.
 
 use lango_eval::calls::{
-    Arguments, CallsView, FailureView, FastPath, TimeFigures, UNDECIDED, shown,
+    Arguments, CallsView, FailureView, FastPath, TimeFigures, UNDECIDED, render_percentage,
 };
-use lango_text::one_line;
+use lango_text::to_one_line;
 
-use crate::commands::table::table;
+use crate::commands::table::render_table;
 
 /// Lists the levels that are shown first, in this order.
 const LEVELS: [&str; 3] = ["plain", "indirect", "hard"];
 
 /// Renders the figures as text.
-pub(super) fn text(view: &CallsView<'_>) -> String {
+pub(super) fn render_calls(view: &CallsView<'_>) -> String {
     let CallsView { model, all, given, .. } = view;
     let mut text = format!("{model}, {} of {given} requests, percent\n\n", all.requests);
-    text.push_str(&figures(view));
+    text.push_str(&render_figures(view));
     for (what, time) in [
         ("as orchestrator", &view.time_as_orchestrator),
         ("as specialist", &view.time_as_specialist),
@@ -38,7 +38,7 @@ pub(super) fn text(view: &CallsView<'_>) -> String {
     text
 }
 
-fn figures(view: &CallsView<'_>) -> String {
+fn render_figures(view: &CallsView<'_>) -> String {
     let known = LEVELS.iter().filter_map(|level| Some((*level, view.levels.get(level)?)));
     let others = view.levels.iter().filter(|(level, _)| !LEVELS.contains(level));
     let others = others.map(|(level, figures)| (*level, figures));
@@ -49,7 +49,7 @@ fn figures(view: &CallsView<'_>) -> String {
             figures.agent_right.shown(),
             figures.tool_right.shown(),
             figures.arguments_exact.shown(),
-            shown(figures.arguments_overlap),
+            render_percentage(figures.arguments_overlap),
             figures.small_talk_right.shown(),
             figures.acted.shown(),
             figures.acted_right.shown(),
@@ -70,7 +70,7 @@ fn figures(view: &CallsView<'_>) -> String {
         "ASKED",
         "DANGEROUS",
     ];
-    table(&header, &rows.collect::<Vec<_>>())
+    render_table(&header, &rows.collect::<Vec<_>>())
 }
 
 /// Describes which agents were confused with which others.
@@ -96,15 +96,15 @@ fn failure_text(failure: &FailureView) -> String {
     let call = |tool: Option<&String>, args: Option<&Arguments>| {
         let args = args.map(ToString::to_string);
         let args = args.filter(|_| tool.is_some()).unwrap_or_default();
-        one_line(&format!("{} {args}", tool.map_or("-", String::as_str)), 200)
+        to_one_line(&format!("{} {args}", tool.map_or("-", String::as_str)), 200)
     };
     let expected_call = call(expected.tool.as_ref(), Some(&expected.args));
     let mode = if got.asked { " (asked)" } else { "" };
-    let said = format!("\n    said      {}", one_line(&got.said, 160));
+    let said = format!("\n    said      {}", to_one_line(&got.said, 160));
     let said = if got.called { String::new() } else { said };
     format!(
         "\n  {}{level}\n    expected  {}, {expected_call}\n    got       {}, {}{mode}{said}\n",
-        one_line(text, 200),
+        to_one_line(text, 200),
         expected.agent,
         got.agent.as_deref().unwrap_or(UNDECIDED),
         call(got.tool.as_ref(), got.args.as_ref()),

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::time::Instant;
 
-use lango_app::knowledge::{self, Embedding};
+use lango_app::knowledge::{self, EmbeddingChoice};
 use lango_eval::retrieval::{ModeReport, RetrievalReport, measure_retrieval};
 
 use crate::commands::CommandContext;
@@ -16,8 +16,8 @@ pub(super) async fn retrieval(
     directory: &Path,
     json: bool,
 ) -> Result<ExitStatus, Failure> {
-    let embedding = knowledge::embedding(context.config());
-    if let Embedding::Absent(why) = &embedding {
+    let embedding = knowledge::choose_embedding(context.config());
+    if let EmbeddingChoice::Absent(why) = &embedding {
         write_stderr(&format!("{why}\n"));
     }
     let shows_progress = io::stderr().is_terminal();
@@ -28,7 +28,7 @@ pub(super) async fn retrieval(
             write_stderr(&format!("\r{done} documents, {rate:.0} a second "));
         }
     };
-    let measured = measure_retrieval(directory, embedding.ready(), progress).await;
+    let measured = measure_retrieval(directory, embedding.embedder(), progress).await;
     if shows_progress {
         write_stderr("\r\x1b[K");
     }
@@ -36,12 +36,12 @@ pub(super) async fn retrieval(
     if json {
         context.printer.json(&report)?;
     } else {
-        context.printer.print(&text(&report))?;
+        context.printer.print(&render_report(&report))?;
     }
     Ok(ExitStatus::Success)
 }
 
-fn text(report: &RetrievalReport) -> String {
+fn render_report(report: &RetrievalReport) -> String {
     let RetrievalReport { documents, passages, questions, model, modes } = report;
     let model = model.as_deref().unwrap_or("none");
     let mut text = format!(

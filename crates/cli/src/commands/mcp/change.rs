@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use lango_app::config::{self, McpServerConfig};
 use lango_app::mcp::{self as wired, EntryError};
-use lango_mcp::client::{Source, ToolState, logout, read_servers};
+use lango_mcp::client::{ConfigSource, ToolState, logout, read_servers};
 
-use super::super::{CommandContext, confirmed};
+use super::super::{CommandContext, ask_to_confirm};
 use crate::arguments::McpAddArguments;
 use crate::failure::{ExitStatus, Failure};
 
 /// Splits `name=value` into its two parts.
-pub(super) fn pair(text: &str, sign: char) -> Result<(String, String), Failure> {
+pub(super) fn split_pair(text: &str, sign: char) -> Result<(String, String), Failure> {
     let (name, value) = text
         .split_once(sign)
         .ok_or_else(|| Failure::usage(format!("{text:?} is not of the form NAME{sign}VALUE")))?;
@@ -29,15 +29,19 @@ pub(super) fn add(context: &CommandContext, arguments: McpAddArguments) -> Resul
     let given = McpServerConfig {
         command: command.next(),
         args: command.collect(),
-        env: arguments.env.iter().map(|text| pair(text, '=')).collect::<Result<_, _>>()?,
-        headers: arguments.header.iter().map(|text| pair(text, ':')).collect::<Result<_, _>>()?,
+        env: arguments.env.iter().map(|text| split_pair(text, '=')).collect::<Result<_, _>>()?,
+        headers: arguments
+            .header
+            .iter()
+            .map(|text| split_pair(text, ':'))
+            .collect::<Result<_, _>>()?,
         url: arguments.url,
         bearer_token_env_var: arguments.bearer_token_env_var,
         agent: arguments.agent,
         cwd: arguments.cwd,
         ..McpServerConfig::default()
     };
-    write(context, &name, &given)?;
+    write_entry(context, &name, &given)?;
     let mut text =
         format!("{name} is configured. To see whether it works: lango mcp test {name}\n");
     if given.agent.is_none() {
@@ -50,7 +54,11 @@ pub(super) fn add(context: &CommandContext, arguments: McpAddArguments) -> Resul
 }
 
 /// Checks an entry and writes the values that are not defaults.
-fn write(context: &CommandContext, name: &str, given: &McpServerConfig) -> Result<(), Failure> {
+fn write_entry(
+    context: &CommandContext,
+    name: &str,
+    given: &McpServerConfig,
+) -> Result<(), Failure> {
     match wired::resolve_entry(name, given) {
         // A variable may be set later, in the shell that uses it.
         Ok(_) | Err(EntryError::UnsetVariable(_)) => {}
@@ -64,12 +72,12 @@ fn write(context: &CommandContext, name: &str, given: &McpServerConfig) -> Resul
             toml::Value::Table(entries) => {
                 for (inner, value) in entries {
                     let key = format!("mcp_servers.{name}.{key}.\"{inner}\"");
-                    config::set(&context.app.home.config_file, &key, &value.to_string())?;
+                    config::set_key(&context.app.home.config_file, &key, &value.to_string())?;
                 }
             }
             value => {
                 let key = format!("mcp_servers.{name}.{key}");
-                config::set(&context.app.home.config_file, &key, &value.to_string())?;
+                config::set_key(&context.app.home.config_file, &key, &value.to_string())?;
             }
         }
     }
@@ -77,9 +85,9 @@ fn write(context: &CommandContext, name: &str, given: &McpServerConfig) -> Resul
 }
 
 pub(super) async fn remove(context: &CommandContext, name: &str) -> Result<(), Failure> {
-    let (servers, environment) = super::servers(context).await?;
+    let (servers, environment) = super::load_stored_servers(context).await?;
     if let Ok(server) = servers.get(name) {
-        if let Source::Project(directory) = &server.config.source {
+        if let ConfigSource::Project(directory) = &server.config.source {
             return Err(Failure::usage(format!(
                 "{name} is in {}/{}; remove it there",
                 directory.display(),
@@ -91,7 +99,7 @@ pub(super) async fn remove(context: &CommandContext, name: &str) -> Result<(), F
     } else if !context.config().mcp_servers.contains_key(name) {
         servers.get(name)?;
     }
-    config::unset(&context.app.home.config_file, &format!("mcp_servers.{name}"))?;
+    config::unset_key(&context.app.home.config_file, &format!("mcp_servers.{name}"))?;
     context.printer.print(&format!("{name} is removed.\n"))
 }
 
@@ -101,9 +109,9 @@ pub(super) async fn approve(
     tool: Option<&str>,
     yes: bool,
 ) -> Result<ExitStatus, Failure> {
-    let (servers, _) = super::servers(context).await?;
+    let (servers, _) = super::load_stored_servers(context).await?;
     let server = servers.get(name)?;
-    let known = server.known().ok_or_else(|| {
+    let known = server.find_stored().ok_or_else(|| {
         Failure::usage(format!("{name} was not seen yet. To start it: lango mcp test {name}"))
     })?;
     if let Some(tool) = tool
@@ -123,7 +131,7 @@ pub(super) async fn approve(
     for known in frozen.filter(|known| wanted(&known.name)) {
         let Some(current) = &known.current else { continue };
         let what = if known.approved.is_some() { "changed" } else { "new" };
-        let shown = lango_text::visible(&known.name);
+        let shown = lango_text::make_visible(&known.name);
         text += &format!("{shown} ({what}):\n{}", current.difference(known.approved.as_ref()));
     }
     if text.is_empty() {
@@ -131,7 +139,9 @@ pub(super) async fn approve(
         return Ok(ExitStatus::Success);
     }
     context.printer.print(&text)?;
-    if !yes && !confirmed(context.printer, "Agree to this?", &format!("agreeing to {name}")).await?
+    if !yes
+        && !ask_to_confirm(context.printer, "Agree to this?", &format!("agreeing to {name}"))
+            .await?
     {
         context.printer.print("It stays frozen.\n")?;
         return Ok(ExitStatus::Failure);
@@ -172,11 +182,11 @@ pub(super) fn import(
     let mut taken: Vec<String> = context.config().mcp_servers.keys().cloned().collect();
     for file in files {
         let place = file.display().to_string();
-        let text =
-            wired::read(&file).and_then(|text| text.ok_or("there is no such file".to_owned()));
+        let text = wired::read_optional_file(&file)
+            .and_then(|text| text.ok_or("there is no such file".to_owned()));
         let entries = text.and_then(|text| match file.extension() {
-            Some(extension) if extension == "toml" => toml_entries(&text),
-            _ => json_entries(&text),
+            Some(extension) if extension == "toml" => parse_toml_entries(&text),
+            _ => parse_json_entries(&text),
         });
         let entries = match entries {
             Ok(entries) => entries,
@@ -188,7 +198,7 @@ pub(super) fn import(
             Err(why) => return Err(Failure::usage(format!("{place}: {why}"))),
         };
         for (name, entry, remark) in entries {
-            let shown = lango_text::visible_short(&name);
+            let shown = lango_text::make_visible_short(&name);
             if taken.contains(&name) {
                 context.printer.print(&format!("{shown}: configured already, left as it is\n"))?;
                 continue;
@@ -199,7 +209,7 @@ pub(super) fn import(
                         .map(drop)
                         .map_err(|why| why.to_string());
                 }
-                write(context, &name, &entry).map_err(|failure| failure.message)
+                write_entry(context, &name, &entry).map_err(|failure| failure.message)
             });
             match outcome {
                 Ok(()) => {
@@ -218,26 +228,26 @@ pub(super) fn import(
 type ImportedEntry = (String, Result<McpServerConfig, String>, String);
 
 /// Returns a remark about the unknown keys of an entry.
-fn remark(unknown: &[String]) -> String {
+fn describe_unknown_keys(unknown: &[String]) -> String {
     match unknown {
         [] => String::new(),
         unknown => format!(" (not understood: {})", unknown.join(", ")),
     }
 }
 
-fn json_entries(text: &str) -> Result<Vec<ImportedEntry>, String> {
+fn parse_json_entries(text: &str) -> Result<Vec<ImportedEntry>, String> {
     let entries = read_servers(text)?;
     let imported = entries.into_iter().map(|found| {
         let entry = found
             .entry
             .and_then(|entry| wired::import_entry(&entry).map_err(|why| why.to_string()));
-        let remark = remark(&found.unknown);
+        let remark = describe_unknown_keys(&found.unknown);
         (found.name, entry, remark)
     });
     Ok(imported.collect())
 }
 
-fn toml_entries(text: &str) -> Result<Vec<ImportedEntry>, String> {
+fn parse_toml_entries(text: &str) -> Result<Vec<ImportedEntry>, String> {
     let table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let servers = table.get("mcp_servers").and_then(toml::Value::as_table);
     let servers = servers.ok_or("it has no mcp_servers")?;
@@ -258,7 +268,7 @@ fn toml_entries(text: &str) -> Result<Vec<ImportedEntry>, String> {
         let unknown: Vec<String> = entry.keys().filter(|key| !known(key)).cloned().collect();
         entry.retain(|key, _| known(key));
         let read = entry.try_into::<McpServerConfig>().map_err(|error| error.to_string());
-        let remark = remark(&unknown);
+        let remark = describe_unknown_keys(&unknown);
         (name.clone(), read, remark)
     });
     Ok(imported.collect())

@@ -1,11 +1,11 @@
 //! Shows servers and their tools.
 
 use lango_app::mcp as wired;
-use lango_mcp::client::{Server, Source, ToolState, is_signed_in, tool_name};
+use lango_mcp::client::{ConfigSource, Server, ToolState, is_signed_in, tool_name};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::super::table::table;
+use super::super::table::render_table;
 use super::super::{CommandContext, Printer};
 use crate::failure::Failure;
 
@@ -34,15 +34,15 @@ struct ToolView {
     digest: String,
 }
 
-fn view(server: &Server, tokens: &std::path::Path) -> ServerView {
+fn build_server_view(server: &Server, tokens: &std::path::Path) -> ServerView {
     let config = &server.config;
-    let known = server.known();
+    let known = server.find_stored();
     ServerView {
         name: config.name.to_string(),
         place: config.location(),
         source: match &config.source {
-            Source::User => "configuration".to_owned(),
-            Source::Project(directory) => {
+            ConfigSource::User => "configuration".to_owned(),
+            ConfigSource::Project(directory) => {
                 format!("{}/{}", directory.display(), wired::PROJECT_FILE)
             }
         },
@@ -52,22 +52,22 @@ fn view(server: &Server, tokens: &std::path::Path) -> ServerView {
         tools: known.map(|known| {
             known.tools.values().filter(|tool| tool.state() != ToolState::Gone).count()
         }),
-        frozen: frozen(server),
-        objection: server.objection().map(|objection| objection.to_string()),
+        frozen: list_frozen_tools(server),
+        objection: server.reason_not_to_start().map(|objection| objection.to_string()),
     }
 }
 
 /// Returns the tools that wait for approval.
-pub(super) fn frozen(server: &Server) -> Vec<String> {
-    let known = server.known().map(|known| known.tools).unwrap_or_default();
+pub(super) fn list_frozen_tools(server: &Server) -> Vec<String> {
+    let known = server.find_stored().map(|known| known.tools).unwrap_or_default();
     let frozen = known.values().filter(|tool| tool.state() == ToolState::Frozen);
-    frozen.map(|tool| lango_text::visible_short(&tool.name)).collect()
+    frozen.map(|tool| lango_text::make_visible_short(&tool.name)).collect()
 }
 
 pub(super) async fn list(context: &CommandContext, json: bool) -> Result<(), Failure> {
-    let (servers, environment) = super::servers(context).await?;
+    let (servers, environment) = super::load_stored_servers(context).await?;
     let views: Vec<ServerView> =
-        servers.iter().map(|server| view(server, &environment.tokens)).collect();
+        servers.iter().map(|server| build_server_view(server, &environment.tokens)).collect();
     if json {
         return context.printer.json(&views);
     }
@@ -87,8 +87,10 @@ pub(super) async fn list(context: &CommandContext, json: bool) -> Result<(), Fai
         let agent = view.agent.clone().unwrap_or_else(|| "-".to_owned());
         vec![view.name.clone(), state, agent, view.place.clone()]
     };
-    let mut text =
-        table(&["NAME", "STATE", "AGENT", "PLACE"], &views.iter().map(row).collect::<Vec<_>>());
+    let mut text = render_table(
+        &["NAME", "STATE", "AGENT", "PLACE"],
+        &views.iter().map(row).collect::<Vec<_>>(),
+    );
     for view in views.iter().filter(|view| view.enabled) {
         if let Some(objection) = &view.objection {
             text += &format!("{objection}\n");
@@ -102,7 +104,7 @@ pub(super) async fn list(context: &CommandContext, json: bool) -> Result<(), Fai
 
 pub(super) fn show(printer: Printer, server: &Server, json: bool) -> Result<(), Failure> {
     let config = &server.config;
-    let tools = views(server);
+    let tools = build_tool_views(server);
     if json {
         #[derive(Serialize)]
         struct Whole {
@@ -136,18 +138,18 @@ pub(super) fn show(printer: Printer, server: &Server, json: bool) -> Result<(), 
         config.startup_timeout.as_secs(),
         config.tool_timeout.as_secs(),
     );
-    text += &described(server, &tools);
+    text += &describe_server(server, &tools);
     printer.print(&text)
 }
 
 pub(super) fn tools(printer: Printer, server: &Server, json: bool) -> Result<(), Failure> {
-    let tools = views(server);
-    if json { printer.json(&tools) } else { printer.print(&described(server, &tools)) }
+    let tools = build_tool_views(server);
+    if json { printer.json(&tools) } else { printer.print(&describe_server(server, &tools)) }
 }
 
-fn described(server: &Server, tools: &[ToolView]) -> String {
+fn describe_server(server: &Server, tools: &[ToolView]) -> String {
     let name = &server.config.name;
-    if server.known().is_none() {
+    if server.find_stored().is_none() {
         return format!("It was not seen yet. To start it: lango mcp test {name}\n");
     }
     let row = |tool: &ToolView| {
@@ -157,21 +159,22 @@ fn described(server: &Server, tools: &[ToolView]) -> String {
             ToolState::Frozen => "frozen",
             ToolState::Gone => "gone",
         };
-        let words = lango_text::visible_short(tool.description.lines().next().unwrap_or_default());
-        vec![lango_text::visible_short(&tool.tool), state.to_owned(), words]
+        let words =
+            lango_text::make_visible_short(tool.description.lines().next().unwrap_or_default());
+        vec![lango_text::make_visible_short(&tool.tool), state.to_owned(), words]
     };
-    table(&["TOOL", "STATE", "DESCRIPTION"], &tools.iter().map(row).collect::<Vec<_>>())
+    render_table(&["TOOL", "STATE", "DESCRIPTION"], &tools.iter().map(row).collect::<Vec<_>>())
 }
 
-fn views(server: &Server) -> Vec<ToolView> {
-    let known = server.known().map(|known| known.tools).unwrap_or_default();
+fn build_tool_views(server: &Server) -> Vec<ToolView> {
+    let known = server.find_stored().map(|known| known.tools).unwrap_or_default();
     let view = |tool: &lango_mcp::client::KnownTool| {
         let version = tool.current.as_ref().or(tool.approved.as_ref());
         ToolView {
             name: tool_name(&server.config.name, &tool.name),
             tool: tool.name.clone(),
             state: tool.state(),
-            used: server.config.wants(&tool.name),
+            used: server.config.enables_tool(&tool.name),
             description: version.map(|version| version.description.clone()).unwrap_or_default(),
             // A schema that is no JSON cannot be shown as such; its digest still tells versions apart.
             schema: version.and_then(|v| RawValue::from_string(v.schema.clone()).ok()),
@@ -186,7 +189,7 @@ pub(super) async fn resources(
     server: &Server,
     json: bool,
 ) -> Result<(), Failure> {
-    let found = server.resources().await?;
+    let found = server.list_resources().await?;
     if json {
         return printer.json(&found);
     }
@@ -194,11 +197,11 @@ pub(super) async fn resources(
         .iter()
         .map(|one| vec![one.uri.clone(), one.name.clone(), first_line(&one.description)])
         .collect();
-    printer.print(&table(&["ADDRESS", "NAME", "DESCRIPTION"], &rows))
+    printer.print(&render_table(&["ADDRESS", "NAME", "DESCRIPTION"], &rows))
 }
 
 pub(super) async fn prompts(printer: Printer, server: &Server, json: bool) -> Result<(), Failure> {
-    let found = server.prompts().await?;
+    let found = server.list_prompts().await?;
     if json {
         return printer.json(&found);
     }
@@ -206,9 +209,9 @@ pub(super) async fn prompts(printer: Printer, server: &Server, json: bool) -> Re
         .iter()
         .map(|one| vec![one.name.clone(), one.arguments.join(" "), first_line(&one.description)])
         .collect();
-    printer.print(&table(&["PROMPT", "TAKES", "DESCRIPTION"], &rows))
+    printer.print(&render_table(&["PROMPT", "TAKES", "DESCRIPTION"], &rows))
 }
 
 fn first_line(text: &str) -> String {
-    lango_text::visible_short(text.lines().next().unwrap_or_default())
+    lango_text::make_visible_short(text.lines().next().unwrap_or_default())
 }

@@ -26,35 +26,40 @@ pub(crate) async fn mcp(
     match command {
         McpCommand::List { json } => look::list(context, json).await?,
         McpCommand::Show { name, json } => {
-            let server = known(context, &name).await?;
+            let server = find_server(context, &name).await?;
             look::show(context.printer, &server, json)?;
         }
         McpCommand::Tools { name, json } => {
-            let server = known(context, &name).await?;
+            let server = find_server(context, &name).await?;
             look::tools(context.printer, &server, json)?;
         }
         McpCommand::Resources { name, json } => {
-            with(context, &name, async |server| {
+            with_started_server(context, &name, async |server| {
                 look::resources(context.printer, &server, json).await
             })
             .await?;
         }
         McpCommand::Read { name, uri } => {
-            let text = with(context, &name, async |server| Ok(server.read(&uri).await?)).await?;
+            let text =
+                with_started_server(context, &name, async |server| Ok(server.read(&uri).await?))
+                    .await?;
             context.printer.print(&format!("{text}\n"))?;
         }
         McpCommand::Prompts { name, json } => {
-            with(context, &name, async |server| {
+            with_started_server(context, &name, async |server| {
                 look::prompts(context.printer, &server, json).await
             })
             .await?;
         }
         McpCommand::Prompt { name, prompt, arguments } => {
-            let pairs =
-                arguments.iter().map(|pair| change::pair(pair, '=')).collect::<Result<_, _>>()?;
-            let text =
-                with(context, &name, async |server| Ok(server.prompt(&prompt, pairs).await?))
-                    .await?;
+            let pairs = arguments
+                .iter()
+                .map(|pair| change::split_pair(pair, '='))
+                .collect::<Result<_, _>>()?;
+            let text = with_started_server(context, &name, async |server| {
+                Ok(server.prompt(&prompt, pairs).await?)
+            })
+            .await?;
             context.printer.print(&text)?;
         }
         McpCommand::Add(arguments) => change::add(context, arguments)?,
@@ -64,12 +69,15 @@ pub(crate) async fn mcp(
             return change::approve(context, &name, tool.as_deref(), yes).await;
         }
         McpCommand::Test { name, json } => {
-            with(context, &name, async |server| test(context.printer, &server, json).await).await?;
+            with_started_server(context, &name, async |server| {
+                test(context.printer, &server, json).await
+            })
+            .await?;
         }
         McpCommand::Serve(arguments) => return serve::serve(context, arguments).await,
         McpCommand::Login { name, scope } => login(context, &name, scope.as_deref()).await?,
         McpCommand::Logout { name } => {
-            let (servers, environment) = servers(context).await?;
+            let (servers, environment) = load_stored_servers(context).await?;
             let forgotten = logout(&servers.get(&name)?.config, &environment)?;
             context.printer.print(if forgotten {
                 "Its tokens are gone.\n"
@@ -82,7 +90,9 @@ pub(crate) async fn mcp(
 }
 
 /// Returns all servers with their stored state. Nothing is started.
-async fn servers(context: &CommandContext) -> Result<(Servers, ClientEnvironment), Failure> {
+async fn load_stored_servers(
+    context: &CommandContext,
+) -> Result<(Servers, ClientEnvironment), Failure> {
     let config = context.config();
     let workspace = find_workspace(None)?;
     let configured = wired::servers(config, &workspace);
@@ -90,7 +100,13 @@ async fn servers(context: &CommandContext) -> Result<(Servers, ClientEnvironment
         context.printer.note(notice);
     }
     let environment = || {
-        wired::client_environment(config, &context.app.home, &workspace, Arc::new(NoPerson), None)
+        wired::build_client_environment(
+            config,
+            &context.app.home,
+            &workspace,
+            Arc::new(NoPerson),
+            None,
+        )
     };
     let Stores { database, .. } = context.app.open_stores().await?;
     let servers =
@@ -98,17 +114,17 @@ async fn servers(context: &CommandContext) -> Result<(Servers, ClientEnvironment
     Ok((servers, environment()?))
 }
 
-async fn known(context: &CommandContext, name: &str) -> Result<Arc<Server>, Failure> {
-    Ok(Arc::clone(servers(context).await?.0.get(name)?))
+async fn find_server(context: &CommandContext, name: &str) -> Result<Arc<Server>, Failure> {
+    Ok(Arc::clone(load_stored_servers(context).await?.0.get(name)?))
 }
 
 /// Starts a server, runs an action with it, and ends it afterwards.
-async fn with<T>(
+async fn with_started_server<T>(
     context: &CommandContext,
     name: &str,
     work: impl AsyncFnOnce(Arc<Server>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let server = known(context, name).await?;
+    let server = find_server(context, name).await?;
     let done = work(Arc::clone(&server)).await;
     server.stop().await;
     done
@@ -132,7 +148,7 @@ async fn test(printer: Printer, server: &Server, json: bool) -> Result<(), Failu
     for problem in server.problems() {
         text += &format!("note: {problem}\n");
     }
-    let frozen = look::frozen(server);
+    let frozen = look::list_frozen_tools(server);
     if !frozen.is_empty() {
         let name = &server.config.name;
         text += &format!("frozen: {}; look at it: lango mcp approve {name}\n", frozen.join(", "));
@@ -141,7 +157,7 @@ async fn test(printer: Printer, server: &Server, json: bool) -> Result<(), Failu
 }
 
 async fn login(context: &CommandContext, name: &str, scope: Option<&str>) -> Result<(), Failure> {
-    let (servers, environment) = servers(context).await?;
+    let (servers, environment) = load_stored_servers(context).await?;
     let server = servers.get(name)?;
     if let TransportConfig::Http(address) = &server.config.transport
         && address.bearer_token.is_some()

@@ -11,8 +11,8 @@ use tokio_util::sync::CancellationToken;
 use crate::arguments::McpServeArguments;
 use crate::commands::CommandContext;
 use crate::commands::run::team_options;
-use crate::commands::serve::notice;
-use crate::commands::turn::Signals;
+use crate::commands::serve::notice_printer;
+use crate::commands::turn::StopSignals;
 use crate::failure::{ExitStatus, Failure};
 
 /// Limits how long turns may take to end when the client has gone.
@@ -31,13 +31,13 @@ pub(super) async fn serve(
         expose: Vec::new(),
         tools: arguments.tools,
         secrets: Vec::new(),
-        notice: notice(context.printer),
+        notice: notice_printer(context.printer),
     };
     let serving = assembly.serve(options).await?;
     let caller = OWNER.parse()?;
     let server = TeamServer::new(caller, serving.teams.clone(), serving.teams.clone());
     let stop = CancellationToken::new();
-    let mut signals = Signals::new()?;
+    let mut signals = StopSignals::new()?;
     let signalled = stop.clone();
     let listening = tokio::spawn(async move {
         signals.next().await;
@@ -48,7 +48,7 @@ pub(super) async fn serve(
     // A turn whose client has gone is stopped, and the journal records that.
     let teams = Arc::clone(&serving.teams);
     let ending = async {
-        while teams.turns_under_way() > 0 {
+        while teams.count_running_turns() > 0 {
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     };

@@ -1,9 +1,9 @@
 //! `lango models test`: tests a model with real calls.
 
 use lango_app::config::Config;
-use lango_app::provider::{self, Choice, Purpose, Source};
-use lango_eval::embedded::{EmbeddedFigures, findings, measure_embedded};
-use lango_eval::trial::{Finding, Verdict, try_model};
+use lango_app::provider::{self, ModelChoice, ModelPurpose, ModelSource};
+use lango_eval::embedded::{EmbeddedFigures, judge_figures, measure_embedded};
+use lango_eval::trial::{TestFinding, TestVerdict, try_model};
 use serde::Serialize;
 
 use crate::commands::Printer;
@@ -14,7 +14,7 @@ use crate::failure::{ExitStatus, Failure};
 struct TestReport {
     model: String,
     why: String,
-    findings: Vec<Finding>,
+    findings: Vec<TestFinding>,
     /// The figures of the embedded model.
     #[serde(skip_serializing_if = "Option::is_none")]
     figures: Option<EmbeddedFigures>,
@@ -26,21 +26,21 @@ pub(super) async fn test(
     wanted: Option<&str>,
     json: bool,
 ) -> Result<ExitStatus, Failure> {
-    let choice = provider::choose(config, wanted).await?;
-    if matches!(choice.source, Source::Embedded) {
+    let choice = provider::choose_model(config, wanted).await?;
+    if matches!(choice.source, ModelSource::Embedded) {
         return test_embedded(printer, config, choice, json).await;
     }
     let (model, why) = (choice.id.to_string(), choice.why.clone());
-    let ready = provider::prepare(config, choice, Purpose::Examine).await?;
+    let ready = provider::load_models(config, choice, ModelPurpose::Examine).await?;
     let style = Style::of(&std::io::stdout());
     if !json {
         printer.print(&format!("{model} ({why})\n"))?;
     }
-    let found = |finding: &Finding| {
+    let found = |finding: &TestFinding| {
         if json { Ok(()) } else { printer.print(&line(finding, style)) }
     };
     let findings = try_model(ready.model.model.as_ref(), ready.model.options, found).await?;
-    let is_broken = findings.iter().any(Finding::breaks_agents);
+    let is_broken = findings.iter().any(TestFinding::breaks_agents);
     if json {
         printer.json(&TestReport { model, why, findings, figures: None })?;
     }
@@ -50,15 +50,15 @@ pub(super) async fn test(
 async fn test_embedded(
     printer: Printer,
     config: &Config,
-    choice: Choice,
+    choice: ModelChoice,
     json: bool,
 ) -> Result<ExitStatus, Failure> {
     let (model, why) = (choice.id.to_string(), choice.why.clone());
-    let ready = provider::prepare(config, choice, Purpose::Examine).await?;
+    let ready = provider::load_models(config, choice, ModelPurpose::Examine).await?;
     let options = ready.model.options;
     let figures = measure_embedded(ready.model.model.as_ref(), options, &ready.choice.id).await?;
-    let findings = findings(&figures);
-    let is_broken = findings.iter().any(|finding| finding.verdict == Verdict::Fails);
+    let findings = judge_figures(&figures);
+    let is_broken = findings.iter().any(|finding| finding.verdict == TestVerdict::Fails);
     if json {
         printer.json(&TestReport { model, why, findings, figures: Some(figures) })?;
     } else {
@@ -69,11 +69,11 @@ async fn test_embedded(
     Ok(if is_broken { ExitStatus::ProviderFailed } else { ExitStatus::Success })
 }
 
-fn line(finding: &Finding, style: Style) -> String {
+fn line(finding: &TestFinding, style: Style) -> String {
     let mark = match finding.verdict {
-        Verdict::Works => style.good("yes   "),
-        Verdict::Partly => style.warn("partly"),
-        Verdict::Fails => style.bad("no    "),
+        TestVerdict::Works => style.good("yes   "),
+        TestVerdict::Partly => style.warn("partly"),
+        TestVerdict::Fails => style.bad("no    "),
     };
     format!("  {mark}  {:<15} {}\n", finding.what, finding.detail)
 }

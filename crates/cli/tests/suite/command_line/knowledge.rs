@@ -1,7 +1,7 @@
 //! `lango knowledge`, and skills that wait for approval.
 
 use lango_librarian::Provenance;
-use lango_librarian::knowledge::{Category, Knowledge, NewKnowledge};
+use lango_librarian::knowledge::{Knowledge, KnowledgeCategory, NewKnowledge};
 use lango_retrieval::Retrieval;
 use lango_store::{Database, DatabaseLocation};
 use serde_json::Value;
@@ -14,7 +14,7 @@ async fn run(lango: &Lango, arguments: &[&str]) -> CommandOutput {
 }
 
 /// Saves as the librarian's tool does.
-async fn saved(lango: &Lango, key: &str, content: &str, category: Category) {
+async fn saved(lango: &Lango, key: &str, content: &str, category: KnowledgeCategory) {
     let location = DatabaseLocation::Sqlite(lango.database_file());
     let database = Database::open(&location).await.unwrap();
     let retrieval = Retrieval::open(database.clone(), None).await.unwrap();
@@ -36,9 +36,9 @@ async fn what_is_known_is_listed_shown_and_removed() {
     let lango = Lango::silent().await;
     let empty = run(&lango, &["list"]).await;
     assert!(empty.code == 0 && empty.stdout.contains("Nothing was saved yet"), "{empty:?}");
-    saved(&lango, "build command", "cargo build", Category::Fact).await;
-    saved(&lango, "build command", "make\u{1b}[2J all", Category::Fact).await;
-    saved(&lango, "release day", "We release on Mondays.", Category::Rule).await;
+    saved(&lango, "build command", "cargo build", KnowledgeCategory::Fact).await;
+    saved(&lango, "build command", "make\u{1b}[2J all", KnowledgeCategory::Fact).await;
+    saved(&lango, "release day", "We release on Mondays.", KnowledgeCategory::Rule).await;
     let list = run(&lango, &["list"]).await.stdout;
     assert!(list.contains("build command  fact  2") && list.contains("\\u{1b}[2J"), "{list}");
     let rules = run(&lango, &["list", "--category", "rule", "--json"]).await.stdout;

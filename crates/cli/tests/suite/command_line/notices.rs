@@ -1,7 +1,9 @@
 //! What is said before a turn begins, because the user should not have to look for it.
 
-use lango_protocol::{Event, EventBody, EventId, Origin, SessionId, Timestamp, TurnId, USER};
-use lango_store::{Append, Database, Journal};
+use lango_protocol::{
+    Event, EventBody, EventId, MessageOrigin, SessionId, Timestamp, TurnId, USER,
+};
+use lango_store::{Database, Journal, JournalAppend};
 
 use crate::fixture::Lango;
 
@@ -12,7 +14,7 @@ async fn interrupted_turn(lango: &Lango, session: &str) {
     let location = lango.database_file().to_str().unwrap().parse().unwrap();
     let journal = Journal::open(Database::open(&location).await.unwrap()).await.unwrap();
     let session: SessionId = session.parse().unwrap();
-    let claim = journal.claim(&session, "/w").await.unwrap();
+    let claim = journal.claim_session(&session, "/w").await.unwrap();
     let event = Event {
         id: EventId::generate(),
         session,
@@ -27,12 +29,13 @@ async fn interrupted_turn(lango: &Lango, session: &str) {
             text: "hello".into(),
             attachment: None,
             images: Vec::new(),
-            origin: Origin::Run,
+            origin: MessageOrigin::Run,
             sender: None,
             call: None,
         },
     };
-    let append = Append { events: vec![event].into(), release: true, ..Append::default() };
+    let append =
+        JournalAppend { events: vec![event].into(), release: true, ..JournalAppend::default() };
     journal.append(&claim, append).await.unwrap();
 }
 

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lango_model::{Endpoint, ModelId, Options, RemoteModel, Wire};
-use lango_orchestration::{Config, PromptSections, Topology, build_agent_tree};
-use lango_protocol::{Event, EventBody, Origin, SessionId};
+use lango_model::{Endpoint, ModelId, RemoteModel, ReplyOptions, Wire};
+use lango_orchestration::{AgentTreeConfig, PromptSections, Topology, build_agent_tree};
+use lango_protocol::{Event, EventBody, MessageOrigin, SessionId};
 use lango_runtime::{
     AgentModel, RuleBook, Runtime, RuntimeParts, Scrubber, Settings, TurnRequest,
     UnattendedApprover,
@@ -45,7 +45,7 @@ async fn turn(tools: &[&str], script: &str, text: &str) -> (Vec<Event>, Vec<Requ
         tool.declaration.name = (*name).into();
         registry.add_registered(tool).unwrap();
     }
-    let tree = build_agent_tree(Config {
+    let tree = build_agent_tree(AgentTreeConfig {
         multi_agent: true,
         topology: &Topology::standard().unwrap(),
         tools: &registry,
@@ -58,7 +58,7 @@ async fn turn(tools: &[&str], script: &str, text: &str) -> (Vec<Event>, Vec<Requ
     let server = ScriptedServer::start(Script::parse("test", script).unwrap()).await.unwrap();
     let id = ModelId::new("script", "scripted");
     let model = RemoteModel::new(Endpoint::new(id, Wire::OpenAi, server.base_url())).unwrap();
-    let model = AgentModel { model: Arc::new(model), options: Options::default() };
+    let model = AgentModel { model: Arc::new(model), options: ReplyOptions::default() };
     let directory = tempfile::tempdir().unwrap();
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
     let database = Database::open(&location).await.unwrap();
@@ -78,9 +78,9 @@ async fn turn(tools: &[&str], script: &str, text: &str) -> (Vec<Event>, Vec<Requ
         remote_agents: std::collections::BTreeMap::new(),
     });
     let session = SessionId::generate();
-    let request = TurnRequest::new(session.clone(), text, Origin::Library);
-    runtime.start_turn(request).outcome().await.unwrap();
-    let events = runtime.journal().events(&session, 0, 1000).await.unwrap();
+    let request = TurnRequest::new(session.clone(), text, MessageOrigin::Library);
+    runtime.start_turn(request).wait_for_outcome().await.unwrap();
+    let events = runtime.journal().read_events(&session, 0, 1000).await.unwrap();
     assert_valid_journal(&events);
     (events, server.requests().into_iter().map(Request::read).collect())
 }

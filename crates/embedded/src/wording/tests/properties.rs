@@ -65,7 +65,7 @@ fn checked(said: &str) -> Result<(), TestCaseError> {
     prop_assert!(!said.trim().is_empty());
     prop_assert!(said.len() <= MAX_ANSWER_BYTES, "{} bytes", said.len());
     prop_assert!(!said.to_lowercase().contains("[reject]"));
-    prop_assert!(lango_protocol::marker::question(said).is_none());
+    prop_assert!(lango_protocol::marker::find_question(said).is_none());
     prop_assert!(!said.chars().any(|c| c.is_control() && c != '\n' && c != '\t'));
     Ok(())
 }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use lango_store::{Batch, Database, Dialect, Durability, SqlValue, Statement, StoreError};
+use lango_store::{Batch, Database, Durability, SqlDialect, SqlValue, Statement, StoreError};
 
 use crate::fixture::Fixture;
 
 async fn with_table(fixture: &Fixture) -> Database {
     let database = fixture.database().await;
     let sql = match database.dialect() {
-        Dialect::Sqlite => "CREATE TABLE t (k BIGINT PRIMARY KEY, r REAL, v TEXT, b BLOB)",
-        Dialect::Postgres => {
+        SqlDialect::Sqlite => "CREATE TABLE t (k BIGINT PRIMARY KEY, r REAL, v TEXT, b BLOB)",
+        SqlDialect::Postgres => {
             "CREATE TABLE t (k BIGINT PRIMARY KEY, r DOUBLE PRECISION, v TEXT, b BYTEA)"
         }
     };

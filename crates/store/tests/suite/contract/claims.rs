@@ -3,7 +3,7 @@
 use std::process::{Child, Command};
 
 use lango_protocol::Timestamp;
-use lango_store::{Append, ClaimError, Database, Statement, StoreError};
+use lango_store::{ClaimError, Database, JournalAppend, Statement, StoreError};
 
 use crate::fixture::Fixture;
 use crate::samples::{append, session, turn};
@@ -27,20 +27,20 @@ fn child() -> Child {
 pub(crate) async fn a_claim_is_refused_while_its_owner_lives(fixture: Fixture) {
     let (journal, database) = fixture.both().await;
     let work = session("work");
-    let claim = journal.claim(&work, "/w").await.unwrap();
+    let claim = journal.claim_session(&work, "/w").await.unwrap();
     assert_eq!((claim.session(), claim.head()), (&work, 0));
-    let Err(ClaimError::Busy(owner)) = journal.claim(&work, "/w").await else {
+    let Err(ClaimError::Busy(owner)) = journal.claim_session(&work, "/w").await else {
         panic!("claimed twice")
     };
     assert_eq!(owner.pid, std::process::id());
     assert!(!owner.host.is_empty() && !owner.host.contains('/'), "{owner}");
     // Another session is free, and another live process is respected as well.
-    journal.claim(&session("other"), "/w").await.unwrap();
+    journal.claim_session(&session("other"), "/w").await.unwrap();
     let sql = "DELETE FROM leases WHERE name = 'session:other'";
     database.write(Statement::new(sql).into()).await.unwrap();
     let mut other = child();
     give_lease_to(&database, other.id()).await;
-    let refused = journal.claim(&work, "/w").await;
+    let refused = journal.claim_session(&work, "/w").await;
     other.kill().unwrap();
     other.wait().unwrap();
     assert!(matches!(refused, Err(ClaimError::Busy(owner)) if owner.pid == other.id()));
@@ -49,32 +49,32 @@ pub(crate) async fn a_claim_is_refused_while_its_owner_lives(fixture: Fixture) {
 pub(crate) async fn a_released_session_can_be_claimed_again(fixture: Fixture) {
     let journal = fixture.journal().await;
     let work = session("work");
-    let claim = journal.claim(&work, "/w").await.unwrap();
+    let claim = journal.claim_session(&work, "/w").await.unwrap();
     journal.append(&claim, append(turn(&work, 1, "a"))).await.unwrap();
-    journal.release(claim).await.unwrap();
-    let claim = journal.claim(&work, "/w").await.unwrap();
+    journal.release_claim(claim).await.unwrap();
+    let claim = journal.claim_session(&work, "/w").await.unwrap();
     assert_eq!(claim.head(), 3);
-    let last = Append { release: true, ..append(turn(&work, 4, "b")) };
+    let last = JournalAppend { release: true, ..append(turn(&work, 4, "b")) };
     journal.append(&claim, last).await.unwrap();
-    assert_eq!(journal.claim(&work, "/w").await.unwrap().head(), 6);
+    assert_eq!(journal.claim_session(&work, "/w").await.unwrap().head(), 6);
     // A released claim cannot be used any more.
     let error = journal.append(&claim, append(turn(&work, 7, "c"))).await.unwrap_err();
     assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
-    journal.release(claim).await.unwrap();
-    assert!(matches!(journal.claim(&work, "/w").await, Err(ClaimError::Busy(_))));
+    journal.release_claim(claim).await.unwrap();
+    assert!(matches!(journal.claim_session(&work, "/w").await, Err(ClaimError::Busy(_))));
 }
 
 pub(crate) async fn a_dead_owner_is_replaced_at_once(fixture: Fixture) {
     let (journal, database) = fixture.both().await;
     let work = session("work");
-    journal.claim(&work, "/w").await.unwrap();
+    journal.claim_session(&work, "/w").await.unwrap();
     // Killed, and at first not reaped by its parent.
     let mut owner = child();
     give_lease_to(&database, owner.id()).await;
     owner.kill().unwrap();
     let claimed = async {
         loop {
-            match journal.claim(&work, "/w").await {
+            match journal.claim_session(&work, "/w").await {
                 Ok(claim) => break claim,
                 Err(ClaimError::Busy(_)) => tokio::task::yield_now().await,
                 Err(error) => panic!("{error}"),
@@ -84,66 +84,66 @@ pub(crate) async fn a_dead_owner_is_replaced_at_once(fixture: Fixture) {
     tokio::time::timeout(std::time::Duration::from_secs(5), claimed).await.unwrap();
     owner.wait().unwrap();
     give_lease_to(&database, owner.id()).await;
-    journal.claim(&work, "/w").await.unwrap();
+    journal.claim_session(&work, "/w").await.unwrap();
     // The process id is in use again, by a process that started at another time.
     let sql = "UPDATE leases SET owner_start = owner_start + 1";
     database.write(Statement::new(sql).into()).await.unwrap();
-    journal.claim(&work, "/w").await.unwrap();
-    assert!(matches!(journal.claim(&work, "/w").await, Err(ClaimError::Busy(_))));
+    journal.claim_session(&work, "/w").await.unwrap();
+    assert!(matches!(journal.claim_session(&work, "/w").await, Err(ClaimError::Busy(_))));
 }
 
 pub(crate) async fn an_owner_on_another_machine_keeps_its_lease(fixture: Fixture) {
     let (journal, database) = fixture.both().await;
     let work = session("work");
-    journal.claim(&work, "/w").await.unwrap();
+    journal.claim_session(&work, "/w").await.unwrap();
     let sql =
         "UPDATE leases SET owner_host = 'other-host/boot/pid', owner_pid = 1, owner_start = 7";
     database.write(Statement::new(sql).into()).await.unwrap();
-    let refused = journal.claim(&work, "/w").await;
+    let refused = journal.claim_session(&work, "/w").await;
     assert!(matches!(refused, Err(ClaimError::Busy(owner)) if owner.host == "other-host"));
     expire(&database).await;
-    journal.claim(&work, "/w").await.unwrap();
+    journal.claim_session(&work, "/w").await.unwrap();
 }
 
 pub(crate) async fn an_expired_lease_can_be_taken(fixture: Fixture) {
     let (journal, database) = fixture.both().await;
     let work = session("work");
-    let first = journal.claim(&work, "/w").await.unwrap();
+    let first = journal.claim_session(&work, "/w").await.unwrap();
     expire(&database).await;
     // No other process came, so the owner may continue and renew its lease.
     journal.append(&first, append(turn(&work, 1, "a"))).await.unwrap();
-    journal.renew(&first).await.unwrap();
-    assert!(matches!(journal.claim(&work, "/w").await, Err(ClaimError::Busy(_))));
+    journal.renew_claim(&first).await.unwrap();
+    assert!(matches!(journal.claim_session(&work, "/w").await, Err(ClaimError::Busy(_))));
     expire(&database).await;
-    assert_eq!(journal.claim(&work, "/w").await.unwrap().head(), 3);
+    assert_eq!(journal.claim_session(&work, "/w").await.unwrap().head(), 3);
 }
 
 pub(crate) async fn a_stale_claim_is_fenced(fixture: Fixture) {
     let (journal, database) = fixture.both().await;
     let work = session("work");
-    let old = journal.claim(&work, "/w").await.unwrap();
+    let old = journal.claim_session(&work, "/w").await.unwrap();
     expire(&database).await;
-    let new = journal.claim(&work, "/w").await.unwrap();
+    let new = journal.claim_session(&work, "/w").await.unwrap();
     let error = journal.append(&old, append(turn(&work, 1, "old"))).await.unwrap_err();
     assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
-    let last = Append { release: true, ..append(turn(&work, 1, "old")) };
+    let last = JournalAppend { release: true, ..append(turn(&work, 1, "old")) };
     let error = journal.append(&old, last).await.unwrap_err();
     assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
-    assert!(matches!(journal.renew(&old).await, Err(StoreError::Conflict { .. })));
+    assert!(matches!(journal.renew_claim(&old).await, Err(StoreError::Conflict { .. })));
     // Releasing a lost claim changes nothing for the new owner.
-    journal.release(old).await.unwrap();
-    assert_eq!(journal.events(&work, 0, 10).await.unwrap(), []);
+    journal.release_claim(old).await.unwrap();
+    assert_eq!(journal.read_events(&work, 0, 10).await.unwrap(), []);
     journal.append(&new, append(turn(&work, 1, "new"))).await.unwrap();
-    assert_eq!(journal.events(&work, 0, 10).await.unwrap().len(), 3);
+    assert_eq!(journal.read_events(&work, 0, 10).await.unwrap().len(), 3);
 }
 
 pub(crate) async fn a_silent_claim_is_kept_by_renewing(fixture: Fixture) {
     let (journal, database) = fixture.both().await;
     let work = session("work");
-    let claim = journal.claim(&work, "/w").await.unwrap();
+    let claim = journal.claim_session(&work, "/w").await.unwrap();
     expire(&database).await;
-    journal.renew(&claim).await.unwrap();
-    assert!(matches!(journal.claim(&work, "/w").await, Err(ClaimError::Busy(_))));
+    journal.renew_claim(&claim).await.unwrap();
+    assert!(matches!(journal.claim_session(&work, "/w").await, Err(ClaimError::Busy(_))));
 }
 
 pub(crate) async fn of_many_claims_one_wins(fixture: Fixture) {
@@ -154,7 +154,7 @@ pub(crate) async fn of_many_claims_one_wins(fixture: Fixture) {
         let claims: Vec<_> = (0..16)
             .map(|_| {
                 let (journal, work) = (journal.clone(), work.clone());
-                tokio::spawn(async move { journal.claim(&work, "/w").await })
+                tokio::spawn(async move { journal.claim_session(&work, "/w").await })
             })
             .collect();
         let mut won = 0;
@@ -181,10 +181,10 @@ pub(crate) async fn claims_in_turn_never_see_an_old_head(fixture: Fixture) {
             tokio::spawn(async move {
                 let mut done = 0;
                 while done < 5 {
-                    match journal.claim(&work, "/w").await {
+                    match journal.claim_session(&work, "/w").await {
                         Ok(claim) => {
                             let events = turn(&work, claim.head() + 1, "x");
-                            let last = Append { release: true, ..append(events) };
+                            let last = JournalAppend { release: true, ..append(events) };
                             journal.append(&claim, last).await.unwrap();
                             done += 1;
                         }
@@ -202,7 +202,7 @@ pub(crate) async fn claims_in_turn_never_see_an_old_head(fixture: Fixture) {
     for task in tasks {
         task.await.unwrap();
     }
-    let events = journal.events(&work, 0, 1000).await.unwrap();
+    let events = journal.read_events(&work, 0, 1000).await.unwrap();
     let positions: Vec<_> = events.iter().map(|event| event.seq).collect();
     assert_eq!(positions, (1..=120).collect::<Vec<_>>());
 }
@@ -213,13 +213,13 @@ pub(crate) async fn a_claim_writes_its_first_events_or_nothing(fixture: Fixture)
     let begin = |head: u64| turn(&work, head + 1, "a");
     let (claim, written) = journal.claim_with(&work, "/w", begin).await.unwrap();
     assert_eq!((claim.head(), written.len()), (3, 3));
-    assert_eq!(journal.events(&work, 0, 10).await.unwrap(), written);
+    assert_eq!(journal.read_events(&work, 0, 10).await.unwrap(), written);
     // A process that does not get the session writes nothing into it.
     let refused = journal.claim_with(&work, "/w", begin).await;
     assert!(matches!(refused, Err(ClaimError::Busy(_))));
-    assert_eq!(journal.events(&work, 0, 10).await.unwrap().len(), 3);
+    assert_eq!(journal.read_events(&work, 0, 10).await.unwrap().len(), 3);
     let more = turn(&work, 4, "b");
-    journal.append(&claim, Append { release: true, ..append(more) }).await.unwrap();
+    journal.append(&claim, JournalAppend { release: true, ..append(more) }).await.unwrap();
     let (claim, written) = journal.claim_with(&work, "/w", begin).await.unwrap();
     assert_eq!((claim.head(), written[0].seq), (9, 7));
 }

@@ -7,8 +7,8 @@ use crate::fixture::Fixture;
 pub(crate) async fn rows_are_seen_in_order_and_not_kept(fixture: Fixture) {
     let database = fixture.database().await;
     let bytes = match database.dialect() {
-        lango_store::Dialect::Sqlite => "BLOB",
-        lango_store::Dialect::Postgres => "BYTEA",
+        lango_store::SqlDialect::Sqlite => "BLOB",
+        lango_store::SqlDialect::Postgres => "BYTEA",
     };
     let create =
         format!("CREATE TABLE f (k BIGINT PRIMARY KEY, v TEXT NOT NULL, b {bytes} NOT NULL)");

@@ -1,6 +1,6 @@
 //! Tests versions of the schema.
 
-use lango_store::{Component, Migration, Statement, StoreError};
+use lango_store::{Migration, SchemaComponent, Statement, StoreError};
 
 use crate::fixture::Fixture;
 
@@ -12,9 +12,9 @@ const FIRST: Migration = step(1, "CREATE TABLE a (x BIGINT); INSERT INTO a VALUE
 const SECOND: Migration = step(2, "INSERT INTO a VALUES (2); CREATE TABLE b (x BIGINT);");
 const BROKEN: Migration = step(3, "INSERT INTO a VALUES (3); INSERT INTO missing VALUES (1);");
 
-const OLD: Component = Component { name: "test", migrations: &[FIRST] };
-const NEW: Component = Component { name: "test", migrations: &[FIRST, SECOND] };
-const BAD: Component = Component { name: "test", migrations: &[FIRST, SECOND, BROKEN] };
+const OLD: SchemaComponent = SchemaComponent { name: "test", migrations: &[FIRST] };
+const NEW: SchemaComponent = SchemaComponent { name: "test", migrations: &[FIRST, SECOND] };
+const BAD: SchemaComponent = SchemaComponent { name: "test", migrations: &[FIRST, SECOND, BROKEN] };
 
 async fn values(fixture: &Fixture) -> Vec<i64> {
     let database = fixture.database().await;

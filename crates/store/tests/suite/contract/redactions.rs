@@ -1,7 +1,7 @@
 //! Tests redactions of the journal.
 
 use lango_protocol::{EventBody, OutcomeStatus, TurnId};
-use lango_store::{Append, Redaction, RedactionReport, StoredOutput};
+use lango_store::{JournalAppend, Redaction, RedactionReport, StoredOutput};
 
 use crate::fixture::Fixture;
 use crate::samples::{append, event, every_body, finished, session, turn, user};
@@ -21,7 +21,7 @@ impl Redaction for Word {
 pub(crate) async fn words_go_from_every_text_and_events_stay(fixture: Fixture) {
     let journal = fixture.journal().await;
     let work = session("work");
-    let claim = journal.claim(&work, "/w").await.unwrap();
+    let claim = journal.claim_session(&work, "/w").await.unwrap();
     let id = TurnId::generate();
     let bodies: Vec<EventBody> = std::iter::once(user("about a 🦀"))
         .chain(every_body().into_iter().skip(1))
@@ -32,12 +32,12 @@ pub(crate) async fn words_go_from_every_text_and_events_stay(fixture: Fixture) {
         StoredOutput { reference: "o1".into(), text: "long \u{0} text with 🦀".into() },
         StoredOutput { reference: "o2".into(), text: "image🦀".into() },
     ];
-    journal.append(&claim, Append { outputs, ..append(events.clone()) }).await.unwrap();
+    journal.append(&claim, JournalAppend { outputs, ..append(events.clone()) }).await.unwrap();
     let before = journal.redactions();
     let done = journal.redact(&Word("🦀")).await.unwrap();
     assert!(done.places > 5 && done.open == 0, "{done:?}");
     assert_eq!(journal.redactions(), before + 1);
-    let after = journal.events(&work, 0, 1000).await.unwrap();
+    let after = journal.read_events(&work, 0, 1000).await.unwrap();
     assert_eq!(after.len(), events.len());
     for (old, new) in events.iter().zip(&after) {
         assert_eq!((old.id, old.seq, old.at, old.turn), (new.id, new.seq, new.at, new.turn));
@@ -47,14 +47,14 @@ pub(crate) async fn words_go_from_every_text_and_events_stay(fixture: Fixture) {
             matches!(&new.body, EventBody::UserMessage { images, .. } if !images.is_empty());
         assert!(reference || !text.contains('🦀'), "{text}");
     }
-    let output = journal.output(&work, "o1").await.unwrap().unwrap();
+    let output = journal.read_output(&work, "o1").await.unwrap().unwrap();
     assert_eq!(output, "long \u{0} text with [gone]");
     assert_eq!(
-        journal.output(&work, "o2").await.unwrap().unwrap(),
+        journal.read_output(&work, "o2").await.unwrap().unwrap(),
         "image🦀",
         "one word: an image"
     );
-    assert_eq!(journal.session(&work).await.unwrap().unwrap().title, "about a [gone]");
+    assert_eq!(journal.find_session(&work).await.unwrap().unwrap().title, "about a [gone]");
     assert_eq!(
         journal.redact(&Word("🦀")).await.unwrap(),
         RedactionReport::default(),
@@ -65,11 +65,11 @@ pub(crate) async fn words_go_from_every_text_and_events_stay(fixture: Fixture) {
 pub(crate) async fn a_turn_that_runs_is_left_alone_until_it_ends(fixture: Fixture) {
     let journal = fixture.journal().await;
     let (work, other) = (session("work"), session("a-other"));
-    let claim = journal.claim(&other, "/w").await.unwrap();
+    let claim = journal.claim_session(&other, "/w").await.unwrap();
     for number in 0..400 {
         journal.append(&claim, append(turn(&other, number * 3 + 1, "a pelican"))).await.unwrap();
     }
-    let claim = journal.claim(&work, "/w").await.unwrap();
+    let claim = journal.claim_session(&work, "/w").await.unwrap();
     let id = TurnId::generate();
     let first = event(&work, id, 1, user("forget the pelican"));
     journal.append(&claim, append(vec![first])).await.unwrap();
@@ -85,7 +85,7 @@ pub(crate) async fn a_turn_that_runs_is_left_alone_until_it_ends(fixture: Fixtur
 pub(crate) async fn what_was_said_is_read_from_a_position(fixture: Fixture) {
     let journal = fixture.journal().await;
     let work = session("work");
-    let claim = journal.claim(&work, "/w").await.unwrap();
+    let claim = journal.claim_session(&work, "/w").await.unwrap();
     for number in 0..5 {
         journal.append(&claim, append(turn(&work, number * 3 + 1, "x"))).await.unwrap();
     }
@@ -94,12 +94,12 @@ pub(crate) async fn what_was_said_is_read_from_a_position(fixture: Fixture) {
     let seqs = |after, limit| {
         let (journal, work) = (journal.clone(), work.clone());
         async move {
-            let events = journal.messages_after(&work, after, limit).await.unwrap();
+            let events = journal.read_messages_after(&work, after, limit).await.unwrap();
             events.iter().map(|event| event.seq).collect::<Vec<u64>>()
         }
     };
     assert_eq!(seqs(0, 100).await, (1..=15).collect::<Vec<u64>>());
     assert_eq!(seqs(12, 2).await, [13, 14]);
-    assert_eq!(journal.position_before(&work, 2).await.unwrap(), 9);
-    assert_eq!(journal.position_before(&work, 5).await.unwrap(), 0);
+    assert_eq!(journal.find_position_before(&work, 2).await.unwrap(), 9);
+    assert_eq!(journal.find_position_before(&work, 5).await.unwrap(), 0);
 }

@@ -5,23 +5,23 @@ use std::time::Duration;
 use lango_egress::{ClientLimits, FetchError, Guard, GuardedClient};
 use url::Url;
 
-use super::super::read::{Content, ReadLimits, Unreadable};
+use super::super::read::{FileContent, ReadLimits, UnreadableReason};
 
 /// Fetches pages. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Fetch {
+pub struct PageFetcher {
     client: GuardedClient,
 }
 
 /// Says why a page was not fetched.
 pub(super) enum FetchFailure {
     /// The server says that the page no longer exists.
-    Gone(Unreadable),
+    Gone(UnreadableReason),
     /// Any other failure, which may be temporary.
-    Other(Unreadable),
+    Other(UnreadableReason),
 }
 
-impl Fetch {
+impl PageFetcher {
     /// Creates a client that follows `guard` and accepts as many bytes as a file may have.
     pub fn new(guard: Guard, limits: ReadLimits) -> Self {
         let bytes = usize::try_from(limits.max_file_bytes).unwrap_or(usize::MAX);
@@ -30,18 +30,20 @@ impl Fetch {
         Self { client: GuardedClient::new(guard, limits) }
     }
 
-    pub(super) async fn get(&self, url: &Url) -> Result<Content, FetchFailure> {
+    pub(super) async fn fetch_page(&self, url: &Url) -> Result<FileContent, FetchFailure> {
         let fetched = self.client.get(url.as_str()).await.map_err(|error| match error {
             FetchError::TooLong { max_bytes: most, .. } => {
                 let most = most as u64;
-                FetchFailure::Other(Unreadable::TooLarge { bytes: most + 1, most })
+                FetchFailure::Other(UnreadableReason::TooLarge { bytes: most + 1, most })
             }
-            error => FetchFailure::Other(Unreadable::Unreachable { detail: error.to_string() }),
+            error => {
+                FetchFailure::Other(UnreadableReason::Unreachable { detail: error.to_string() })
+            }
         })?;
         let status = fetched.status;
         if !status.is_success() {
             let reason =
-                Unreadable::Unreachable { detail: format!("the server answered {status}") };
+                UnreadableReason::Unreachable { detail: format!("the server answered {status}") };
             let is_gone = matches!(status.as_u16(), 404 | 410);
             return Err(if is_gone {
                 FetchFailure::Gone(reason)
@@ -53,6 +55,6 @@ impl Fetch {
         // A type that is no text is none that could be read.
         let content_type = content_type.and_then(|value| value.to_str().ok()).map(str::to_owned);
         // The end of the address tells the format if the server does not.
-        Ok(Content { name: url.path().to_owned(), content_type, bytes: fetched.body })
+        Ok(FileContent { name: url.path().to_owned(), content_type, bytes: fetched.body })
     }
 }

@@ -10,18 +10,18 @@ mod source;
 
 use std::path::{Path, PathBuf};
 
-use lango_retrieval::{EntryKey, PutOutcome, Retrieval, RetrievalError, Space};
+use lango_retrieval::{EntryKey, EntrySpace, PutOutcome, Retrieval, RetrievalError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::confinement::Access;
-use super::read::Reader;
-use super::walk::{WalkStep, walk};
-use prepare::{PreparedDocument, Producer, SeenPaths, SourceOutcome, read_ahead};
+use super::confinement::FileAccess;
+use super::read::DocumentReader;
+use super::walk::{WalkStep, walk_files};
+use prepare::{DocumentProducer, PreparedDocument, SeenPaths, SourceOutcome, read_ahead};
 
-pub use fetch::Fetch;
+pub use fetch::PageFetcher;
 pub use report::{IngestProgress, IngestReport, SkippedSource, SourceNote};
-pub use source::{Source, SourceError};
+pub use source::{IngestSource, SourceError};
 
 /// Names the collection that is used if none is given.
 pub const DEFAULT_COLLECTION: &str = "documents";
@@ -50,22 +50,22 @@ pub enum IngestError {
 
 /// Reads sources into the index. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Ingest {
+pub struct Ingester {
     retrieval: Retrieval,
-    reader: Reader,
-    fetch: Option<Fetch>,
-    access: Access,
+    reader: DocumentReader,
+    fetch: Option<PageFetcher>,
+    access: FileAccess,
 }
 
-impl Ingest {
+impl Ingester {
     /// Creates an ingest of any file that the user may read, and of pages if `fetch` is given.
-    pub fn new(retrieval: Retrieval, reader: Reader, fetch: Option<Fetch>) -> Self {
-        Self { retrieval, reader, fetch, access: Access::Anywhere }
+    pub fn new(retrieval: Retrieval, reader: DocumentReader, fetch: Option<PageFetcher>) -> Self {
+        Self { retrieval, reader, fetch, access: FileAccess::Anywhere }
     }
 
     /// Limits the ingest to files in `root`. Paths are relative to it.
     pub fn within(self, root: &Path) -> std::io::Result<Self> {
-        Ok(Self { access: Access::within(root)?, ..self })
+        Ok(Self { access: FileAccess::within(root)?, ..self })
     }
 
     /// Returns the index that documents are written to.
@@ -79,16 +79,16 @@ impl Ingest {
     /// directory are removed if their files no longer exist or are hidden or ignored now.
     pub async fn run(
         &self,
-        sources: &[Source],
+        sources: &[IngestSource],
         collection: &str,
         pretend: bool,
         progress: &mut (dyn FnMut(IngestProgress<'_>) + Send),
         cancel: &CancellationToken,
     ) -> Result<IngestReport, IngestError> {
         check_collection(collection)?;
-        let total = self.count(sources, cancel).await?;
+        let total = self.count_sources(sources, cancel).await?;
         let (out, ready) = mpsc::channel(QUEUE_CAPACITY);
-        let producer = Producer {
+        let producer = DocumentProducer {
             retrieval: &self.retrieval,
             reader: &self.reader,
             fetch: self.fetch.as_ref(),
@@ -98,7 +98,7 @@ impl Ingest {
             out,
             read_ahead: read_ahead(),
         };
-        let mut writer = Writer {
+        let mut writer = DocumentWriter {
             retrieval: &self.retrieval,
             collection,
             pretend,
@@ -119,17 +119,17 @@ impl Ingest {
     }
 
     /// Counts the files and pages.
-    async fn count(
+    async fn count_sources(
         &self,
-        sources: &[Source],
+        sources: &[IngestSource],
         cancel: &CancellationToken,
     ) -> Result<u64, IngestError> {
         let mut total = 0;
         let mut roots: Vec<PathBuf> = Vec::new();
         for source in sources {
             match source {
-                Source::Page(_) => total += 1,
-                Source::Path(path) => match self.access.resolve(path) {
+                IngestSource::Page(_) => total += 1,
+                IngestSource::Path(path) => match self.access.resolve(path) {
                     Ok(root) => roots.push(root),
                     Err(_) => total += 1,
                 },
@@ -137,7 +137,7 @@ impl Ingest {
         }
         let cancel = cancel.clone();
         let counting = move || {
-            let steps = roots.iter().flat_map(|root| walk(root));
+            let steps = roots.iter().flat_map(|root| walk_files(root));
             let steps = steps.take_while(|_| !cancel.is_cancelled());
             steps.filter(|step| matches!(step, WalkStep::File { .. })).count() as u64
         };
@@ -154,7 +154,7 @@ pub fn check_collection(name: &str) -> Result<(), IngestError> {
 }
 
 /// The second half of an ingest: it embeds and writes one document after another.
-struct Writer<'a> {
+struct DocumentWriter<'a> {
     retrieval: &'a Retrieval,
     collection: &'a str,
     pretend: bool,
@@ -163,7 +163,7 @@ struct Writer<'a> {
     report: IngestReport,
 }
 
-impl Writer<'_> {
+impl DocumentWriter<'_> {
     async fn run(
         &mut self,
         mut ready: mpsc::Receiver<SourceOutcome>,
@@ -174,7 +174,7 @@ impl Writer<'_> {
             if cancel.is_cancelled() {
                 break;
             }
-            let Some(current) = self.apply(ready).await? else { continue };
+            let Some(current) = self.apply_outcome(ready).await? else { continue };
             self.done += 1;
             progress(IngestProgress {
                 done: self.done,
@@ -190,7 +190,7 @@ impl Writer<'_> {
     }
 
     /// Applies one outcome. Returns the source if it counts as done.
-    async fn apply(&mut self, ready: SourceOutcome) -> Result<Option<String>, IngestError> {
+    async fn apply_outcome(&mut self, ready: SourceOutcome) -> Result<Option<String>, IngestError> {
         match ready {
             SourceOutcome::LeftOut(entries) => {
                 self.report.left_out += entries;
@@ -203,22 +203,22 @@ impl Writer<'_> {
             }
             SourceOutcome::Skipped { source, reason, stale, counts } => {
                 if let Some(key) = stale {
-                    self.remove(key).await?;
+                    self.remove_document(key).await?;
                 }
                 self.report.skipped.push(SkippedSource { source: source.clone(), reason });
                 Ok(counts.then_some(source))
             }
-            SourceOutcome::Entry(prepared) => self.put(*prepared).await.map(Some),
+            SourceOutcome::Entry(prepared) => self.put_document(*prepared).await.map(Some),
         }
     }
 
-    async fn put(&mut self, prepared: PreparedDocument) -> Result<String, IngestError> {
+    async fn put_document(&mut self, prepared: PreparedDocument) -> Result<String, IngestError> {
         let PreparedDocument { entry, bytes, notes, permit } = prepared;
         let put = if self.pretend {
-            let there = self.retrieval.entry_digest(&entry.key).await?;
+            let there = self.retrieval.find_entry_digest(&entry.key).await?;
             there.map_or(PutOutcome::Added, |_| PutOutcome::Replaced)
         } else {
-            self.retrieval.put(&entry).await?
+            self.retrieval.put_entry(&entry).await?
         };
         drop(permit);
         match put {
@@ -237,9 +237,9 @@ impl Writer<'_> {
         Ok(source)
     }
 
-    async fn remove(&mut self, key: String) -> Result<(), IngestError> {
+    async fn remove_document(&mut self, key: String) -> Result<(), IngestError> {
         if !self.pretend {
-            let entry = EntryKey::new(Space::Documents, self.collection, key.as_str());
+            let entry = EntryKey::new(EntrySpace::Documents, self.collection, key.as_str());
             self.retrieval.remove(&entry).await?;
         }
         self.report.removed.push(key);
@@ -260,12 +260,12 @@ impl Writer<'_> {
             let collection = Some(self.collection);
             let found = self
                 .retrieval
-                .entries(Space::Documents, collection, after.as_ref(), ENTRIES_PER_PAGE)
+                .list_entries(EntrySpace::Documents, collection, after.as_ref(), ENTRIES_PER_PAGE)
                 .await?;
             for entry in found.iter().filter(|entry| is_gone(&entry.key.key)) {
                 // It may have been removed already because it is no document any more.
                 if !self.report.removed.contains(&entry.key.key) {
-                    self.remove(entry.key.key.clone()).await?;
+                    self.remove_document(entry.key.key.clone()).await?;
                 }
             }
             match found.into_iter().last() {

@@ -4,19 +4,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lango_retrieval::{EntryKey, NewEntry, NewPassage, Retrieval, RetrievalError, Space};
+use lango_retrieval::{EntryKey, EntrySpace, NewEntry, NewPassage, Retrieval, RetrievalError};
 use lango_text::hex;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::super::confinement::Access;
-use super::super::passages::{Passage, passages};
-use super::super::read::{Content, Document, Reader, Unreadable};
-use super::super::walk::{WalkStep, walk};
-use super::fetch::{Fetch, FetchFailure};
-use super::{IngestError, Source};
+use super::super::confinement::FileAccess;
+use super::super::passages::{Passage, cut_into_passages};
+use super::super::read::{Document, DocumentReader, FileContent, UnreadableReason};
+use super::super::walk::{WalkStep, walk_files};
+use super::fetch::{FetchFailure, PageFetcher};
+use super::{IngestError, IngestSource};
 
 /// Precedes the digest of the content. A change in reading or cutting gets a new number, so that
 /// documents of the old version are read again.
@@ -32,7 +32,7 @@ pub(super) enum SourceOutcome {
     /// The stored document is up to date.
     Unchanged { key: String, bytes: u64 },
     /// The source has no document to write.
-    Skipped { source: String, reason: Unreadable, stale: Option<String>, counts: bool },
+    Skipped { source: String, reason: UnreadableReason, stale: Option<String>, counts: bool },
     /// The number of hidden or ignored entries of a directory.
     LeftOut(u64),
 }
@@ -55,11 +55,11 @@ pub(super) struct SeenPaths {
     pub(super) closed: Vec<PathBuf>,
 }
 
-pub(super) struct Producer<'a> {
+pub(super) struct DocumentProducer<'a> {
     pub(super) retrieval: &'a Retrieval,
-    pub(super) reader: &'a Reader,
-    pub(super) fetch: Option<&'a Fetch>,
-    pub(super) access: &'a Access,
+    pub(super) reader: &'a DocumentReader,
+    pub(super) fetch: Option<&'a PageFetcher>,
+    pub(super) access: &'a FileAccess,
     pub(super) collection: &'a str,
     pub(super) cancel: &'a CancellationToken,
     pub(super) out: mpsc::Sender<SourceOutcome>,
@@ -71,44 +71,45 @@ pub(super) fn read_ahead() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(MAX_READ_AHEAD_KIB as usize))
 }
 
-impl Producer<'_> {
+impl DocumentProducer<'_> {
     /// Goes through all sources. Ends early when it is cancelled or the receiver is closed.
-    pub(super) async fn run(self, sources: &[Source]) -> Result<SeenPaths, IngestError> {
+    pub(super) async fn run(self, sources: &[IngestSource]) -> Result<SeenPaths, IngestError> {
         let mut seen = SeenPaths::default();
         for source in sources {
             match source {
-                Source::Page(url) => {
+                IngestSource::Page(url) => {
                     // Reading has no effect, so it can be dropped at any point.
                     tokio::select! {
                         () = self.cancel.cancelled() => break,
-                        ready = self.page(url) => self.send(ready?).await,
+                        ready = self.prepare_page(url) => self.send_outcome(ready?).await,
                     }
                 }
-                Source::Path(path) => self.path(path, &mut seen).await?,
+                IngestSource::Path(path) => self.prepare_path(path, &mut seen).await?,
             }
-            if self.stopped() {
+            if self.is_stopped() {
                 break;
             }
         }
         Ok(seen)
     }
 
-    fn stopped(&self) -> bool {
+    fn is_stopped(&self) -> bool {
         self.cancel.is_cancelled() || self.out.is_closed()
     }
 
-    async fn send(&self, ready: SourceOutcome) {
+    async fn send_outcome(&self, ready: SourceOutcome) {
         // The receiver is closed once the other half has failed; `stopped` notices.
         let _ = self.out.send(ready).await;
     }
 
-    async fn path(&self, path: &Path, seen: &mut SeenPaths) -> Result<(), IngestError> {
+    async fn prepare_path(&self, path: &Path, seen: &mut SeenPaths) -> Result<(), IngestError> {
         let root = match self.access.resolve(path) {
             Ok(root) => root,
             Err(reason) => {
-                let stale = self.gone(path).await?;
+                let stale = self.find_removed_key(path).await?;
                 let source = path.display().to_string();
-                self.send(SourceOutcome::Skipped { source, reason, stale, counts: true }).await;
+                self.send_outcome(SourceOutcome::Skipped { source, reason, stale, counts: true })
+                    .await;
                 return Ok(());
             }
         };
@@ -118,10 +119,10 @@ impl Producer<'_> {
         // The walk reads the disk, so it has a thread, which stops when its receiver is dropped.
         let (steps, mut found) = mpsc::channel(64);
         let walking = tokio::task::spawn_blocking(move || {
-            walk(&root).all(|step| steps.blocking_send(step).is_ok());
+            walk_files(&root).all(|step| steps.blocking_send(step).is_ok());
         });
         while let Some(step) = found.recv().await {
-            if self.stopped() {
+            if self.is_stopped() {
                 break;
             }
             let ready = match step {
@@ -135,31 +136,31 @@ impl Producer<'_> {
                 }
                 WalkStep::File { path, bytes } => tokio::select! {
                     () = self.cancel.cancelled() => break,
-                    ready = self.file(path, bytes, seen) => ready?,
+                    ready = self.prepare_file(path, bytes, seen) => ready?,
                 },
             };
-            self.send(ready).await;
+            self.send_outcome(ready).await;
         }
         drop(found);
         walking.await.map_err(|error| IngestError::Broken(error.to_string()))
     }
 
     /// Returns the key of a named file that does not exist but was ingested before.
-    async fn gone(&self, path: &Path) -> Result<Option<String>, RetrievalError> {
+    async fn find_removed_key(&self, path: &Path) -> Result<Option<String>, RetrievalError> {
         let absolute = match self.access {
-            Access::Anywhere => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
-            Access::Within { root, .. } => root.join(path),
+            FileAccess::Anywhere => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+            FileAccess::Within { root, .. } => root.join(path),
         };
         let Some(key) = absolute.to_str().filter(|_| !absolute.exists()) else { return Ok(None) };
-        let there = self.retrieval.entry_digest(&self.key(key)).await?;
+        let there = self.retrieval.find_entry_digest(&self.entry_key(key)).await?;
         Ok(there.map(|_| key.to_owned()))
     }
 
-    fn key(&self, key: &str) -> EntryKey {
-        EntryKey::new(Space::Documents, self.collection, key)
+    fn entry_key(&self, key: &str) -> EntryKey {
+        EntryKey::new(EntrySpace::Documents, self.collection, key)
     }
 
-    async fn file(
+    async fn prepare_file(
         &self,
         path: PathBuf,
         size: u64,
@@ -167,88 +168,92 @@ impl Producer<'_> {
     ) -> Result<SourceOutcome, IngestError> {
         let Some(key) = path.to_str().map(str::to_owned) else {
             let source = path.display().to_string();
-            let reason = Unreadable::Name;
+            let reason = UnreadableReason::Name;
             return Ok(SourceOutcome::Skipped { source, reason, stale: None, counts: true });
         };
         seen.keys.insert(key.clone());
-        let permit = self.permit(size).await?;
+        let permit = self.acquire_permit(size).await?;
         let (access, reader) = (self.access.clone(), self.reader.clone());
         let loading = move || {
             let file = access.open(&path)?;
             let content = reader.load_open(&path, &file)?;
-            let digest = digest(&content.bytes);
-            Ok::<_, Unreadable>((content, digest))
+            let digest = sha256_hex(&content.bytes);
+            Ok::<_, UnreadableReason>((content, digest))
         };
         let loaded = tokio::task::spawn_blocking(loading).await;
         match loaded.map_err(|error| IngestError::Broken(error.to_string()))? {
-            Ok((content, digest)) => self.document(key, content, digest, permit).await,
-            Err(reason) => self.skipped(key, reason).await,
+            Ok((content, digest)) => self.prepare_document(key, content, digest, permit).await,
+            Err(reason) => self.skip_source(key, reason).await,
         }
     }
 
-    async fn page(&self, url: &Url) -> Result<SourceOutcome, IngestError> {
+    async fn prepare_page(&self, url: &Url) -> Result<SourceOutcome, IngestError> {
         let key = url.to_string();
         let Some(fetch) = self.fetch else {
             let detail = "pages are not fetched here".to_owned();
-            return self.skipped(key, Unreadable::Unreachable { detail }).await;
+            return self.skip_source(key, UnreadableReason::Unreachable { detail }).await;
         };
-        match fetch.get(url).await {
+        match fetch.fetch_page(url).await {
             Ok(content) => {
-                let permit = self.permit(content.bytes.len() as u64).await?;
-                let digest = digest(&content.bytes);
-                self.document(key, content, digest, permit).await
+                let permit = self.acquire_permit(content.bytes.len() as u64).await?;
+                let digest = sha256_hex(&content.bytes);
+                self.prepare_document(key, content, digest, permit).await
             }
             Err(FetchFailure::Gone(reason)) => {
-                let there = self.retrieval.entry_digest(&self.key(&key)).await?;
+                let there = self.retrieval.find_entry_digest(&self.entry_key(&key)).await?;
                 let stale = there.map(|_| key.clone());
                 Ok(SourceOutcome::Skipped { source: key, reason, stale, counts: true })
             }
-            Err(FetchFailure::Other(reason)) => self.skipped(key, reason).await,
+            Err(FetchFailure::Other(reason)) => self.skip_source(key, reason).await,
         }
     }
 
-    async fn permit(&self, bytes: u64) -> Result<OwnedSemaphorePermit, IngestError> {
+    async fn acquire_permit(&self, bytes: u64) -> Result<OwnedSemaphorePermit, IngestError> {
         let wanted = u32::try_from(bytes / 1024).unwrap_or(u32::MAX).clamp(1, MAX_READ_AHEAD_KIB);
         let permit = Arc::clone(&self.read_ahead).acquire_many_owned(wanted).await;
         permit.map_err(|error| IngestError::Broken(error.to_string()))
     }
 
-    async fn document(
+    async fn prepare_document(
         &self,
         key: String,
-        content: Content,
+        content: FileContent,
         digest: String,
         permit: OwnedSemaphorePermit,
     ) -> Result<SourceOutcome, IngestError> {
-        let entry_key = self.key(&key);
+        let entry_key = self.entry_key(&key);
         let bytes = content.bytes.len() as u64;
-        if self.retrieval.entry_digest(&entry_key).await?.as_deref() == Some(&digest) {
+        if self.retrieval.find_entry_digest(&entry_key).await?.as_deref() == Some(&digest) {
             return Ok(SourceOutcome::Unchanged { key, bytes });
         }
         let document = match self.reader.read(content).await {
             Ok(document) => document,
-            Err(reason) => return self.skipped(key, reason).await,
+            Err(reason) => return self.skip_source(key, reason).await,
         };
         let cutting = tokio::task::spawn_blocking(move || {
-            let passages = passages(&document);
+            let passages = cut_into_passages(&document);
             (document, passages)
         });
         let (document, passages) =
             cutting.await.map_err(|error| IngestError::Broken(error.to_string()))?;
         if passages.is_empty() {
-            return self.skipped(key, Unreadable::Empty).await;
+            return self.skip_source(key, UnreadableReason::Empty).await;
         }
         let Document { title, notes, .. } = document;
-        let title = title.unwrap_or_else(|| name(&key));
-        let passages = passages.into_iter().map(|passage| below(&title, passage)).collect();
+        let title = title.unwrap_or_else(|| last_path_segment(&key));
+        let passages = passages.into_iter().map(|passage| without_title(&title, passage)).collect();
         let entry = NewEntry { key: entry_key, title, source: key, digest, passages };
         Ok(SourceOutcome::Entry(Box::new(PreparedDocument { entry, bytes, notes, permit })))
     }
 
     /// Returns the outcome for a source that is no document. The document it was before is stale.
-    async fn skipped(&self, key: String, reason: Unreadable) -> Result<SourceOutcome, IngestError> {
+    async fn skip_source(
+        &self,
+        key: String,
+        reason: UnreadableReason,
+    ) -> Result<SourceOutcome, IngestError> {
         let there = if reason.is_final() {
-            self.retrieval.entry_digest(&self.key(&key)).await?
+            self.retrieval.find_entry_digest(&self.entry_key(&key)).await?
         } else {
             None
         };
@@ -257,18 +262,18 @@ impl Producer<'_> {
     }
 }
 
-fn digest(bytes: &[u8]) -> String {
+fn sha256_hex(bytes: &[u8]) -> String {
     format!("{FORMAT_VERSION}:{}", hex(Sha256::digest(bytes)))
 }
 
 /// Returns the last part of a path or an address.
-fn name(key: &str) -> String {
+fn last_path_segment(key: &str) -> String {
     let path = key.split(['?', '#']).next().unwrap_or(key).trim_end_matches('/');
     path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(key).to_owned()
 }
 
 /// Removes the title from a passage's headings, since it is stored with the document.
-fn below(title: &str, passage: Passage) -> NewPassage {
+fn without_title(title: &str, passage: Passage) -> NewPassage {
     let heading = match passage.heading.strip_prefix(title) {
         Some("") => String::new(),
         Some(rest) => rest.strip_prefix(" > ").map_or(passage.heading.clone(), str::to_owned),

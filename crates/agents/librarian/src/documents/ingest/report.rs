@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::super::read::Unreadable;
+use super::super::read::UnreadableReason;
 
 /// Says how far an ingest is.
 #[derive(Debug, Clone, Copy)]
@@ -65,11 +65,11 @@ pub struct SkippedSource {
     pub source: String,
     /// The reason.
     #[serde(serialize_with = "serialize_as_text")]
-    pub reason: Unreadable,
+    pub reason: UnreadableReason,
 }
 
 fn serialize_as_text<S: serde::Serializer>(
-    reason: &Unreadable,
+    reason: &UnreadableReason,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_str(reason)

@@ -7,14 +7,14 @@ use url::Url;
 
 /// Represents a file, a directory or a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum IngestSource {
     /// A file or a directory.
     Path(PathBuf),
     /// A page.
     Page(Url),
 }
 
-impl Source {
+impl IngestSource {
     /// Parses a source: an address if it begins with a scheme, a path otherwise.
     pub fn parse(text: &str) -> Result<Self, SourceError> {
         if text.trim().is_empty() {
@@ -25,14 +25,14 @@ impl Source {
             Some(scheme)
                 if scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)) =>
             {
-                Self::page(text)
+                Self::parse_address(text)
             }
             _ => Ok(Self::Path(PathBuf::from(text))),
         }
     }
 
     /// Parses an address.
-    pub fn page(text: &str) -> Result<Self, SourceError> {
+    pub fn parse_address(text: &str) -> Result<Self, SourceError> {
         let wrong = |reason: String| SourceError::Address { text: text.to_owned(), reason };
         let mut url = Url::parse(text.trim()).map_err(|error| wrong(error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -44,7 +44,7 @@ impl Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for IngestSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Path(path) => path.display().fmt(f),
@@ -77,14 +77,14 @@ mod tests {
 
     #[test]
     fn addresses_are_told_from_paths() {
-        assert_eq!(Source::parse("docs/a b").unwrap(), Source::Path("docs/a b".into()));
-        assert_eq!(Source::parse("a:b").unwrap(), Source::Path("a:b".into()));
+        assert_eq!(IngestSource::parse("docs/a b").unwrap(), IngestSource::Path("docs/a b".into()));
+        assert_eq!(IngestSource::parse("a:b").unwrap(), IngestSource::Path("a:b".into()));
         assert_eq!(
-            Source::parse("HTTPS://Example.org/a#part").unwrap().to_string(),
+            IngestSource::parse("HTTPS://Example.org/a#part").unwrap().to_string(),
             "https://example.org/a"
         );
         for bad in ["ftp://example.org/", "file:///etc/passwd", "http://", " "] {
-            assert!(Source::parse(bad).is_err(), "{bad}");
+            assert!(IngestSource::parse(bad).is_err(), "{bad}");
         }
     }
 }

@@ -7,10 +7,10 @@
 mod pieces;
 mod weight;
 
-use super::read::{BlockKind, Document, Span};
-use lango_text::{single_spaced, truncate_characters};
-use pieces::{MAX_OVERLAP_WEIGHT, Piece, pieces, sentence_ends};
-use weight::{MAX_WEIGHT, weight};
+use super::read::{BlockKind, Document, PositionSpan};
+use lango_text::{to_single_spaced, truncate_characters};
+use pieces::{BlockPiece, MAX_OVERLAP_WEIGHT, cut_into_pieces, find_sentence_ends};
+use weight::{MAX_WEIGHT, text_weight};
 
 /// Limit one heading, and a path of headings.
 const MAX_HEADING_CHARACTERS: usize = 100;
@@ -24,19 +24,19 @@ pub struct Passage {
     /// Its text.
     pub text: String,
     /// Its position in the document.
-    pub span: Span,
+    pub span: PositionSpan,
 }
 
 /// Cuts a document into passages.
-pub fn passages(document: &Document) -> Vec<Passage> {
-    let mut cutter = Cutter::default();
+pub fn cut_into_passages(document: &Document) -> Vec<Passage> {
+    let mut cutter = PassageCutter::default();
     for block in &document.blocks {
         match block.kind {
-            BlockKind::Heading(level) => cutter.heading(level, &block.text, block.span),
+            BlockKind::Heading(level) => cutter.add_heading(level, &block.text, block.span),
             kind => {
-                let parts = pieces(block);
+                let parts = cut_into_pieces(block);
                 cutter.table_head = (kind == BlockKind::Table && parts.len() > 1)
-                    .then(|| table_head(&block.text))
+                    .then(|| find_table_head(&block.text))
                     .flatten();
                 for (number, mut piece) in parts.into_iter().enumerate() {
                     let again = number == 0 && kind == BlockKind::List && cutter.after_list;
@@ -44,7 +44,7 @@ pub fn passages(document: &Document) -> Vec<Passage> {
                         // Consecutive items are one list.
                         piece.glue = "\n";
                     }
-                    cutter.add(piece);
+                    cutter.add_piece(piece);
                 }
                 cutter.after_list = kind == BlockKind::List;
                 cutter.table_head = None;
@@ -56,7 +56,7 @@ pub fn passages(document: &Document) -> Vec<Passage> {
 }
 
 /// Returns the head of a table, which is repeated in each of its parts.
-fn table_head(table: &str) -> Option<String> {
+fn find_table_head(table: &str) -> Option<String> {
     let mut lines = table.lines();
     let first = lines.next()?;
     let is_rule = |line: &&str| line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
@@ -64,27 +64,27 @@ fn table_head(table: &str) -> Option<String> {
         Some(rule) => format!("{first}\n{rule}"),
         None => first.to_owned(),
     };
-    (weight(&head) <= MAX_OVERLAP_WEIGHT).then_some(head)
+    (text_weight(&head) <= MAX_OVERLAP_WEIGHT).then_some(head)
 }
 
 #[derive(Default)]
-struct Cutter {
+struct PassageCutter {
     done: Vec<Passage>,
     /// The current headings, with their levels.
     chain: Vec<(u8, String)>,
     /// A heading that has no text yet.
-    pending: Option<(u8, String, Span)>,
+    pending: Option<(u8, String, PositionSpan)>,
     text: String,
     weight: usize,
-    span: Option<Span>,
+    span: Option<PositionSpan>,
     /// The start and the span of each piece of the current passage.
-    tail: Vec<(usize, Span)>,
+    tail: Vec<(usize, PositionSpan)>,
     table_head: Option<String>,
     after_list: bool,
 }
 
-impl Cutter {
-    fn heading(&mut self, level: u8, text: &str, span: Span) {
+impl PassageCutter {
+    fn add_heading(&mut self, level: u8, text: &str, span: PositionSpan) {
         let superior = self.pending.as_ref().is_some_and(|(above, _, _)| *above < level);
         if superior {
             // It is the parent of the heading that follows it directly.
@@ -92,7 +92,7 @@ impl Cutter {
         }
         self.end_section();
         self.after_list = false;
-        let text = single_spaced(text);
+        let text = to_single_spaced(text);
         self.chain.retain(|(above, _)| *above < level);
         self.chain.push((level, truncate_heading(&text)));
         let is_whole = text.chars().count() <= MAX_HEADING_CHARACTERS
@@ -100,9 +100,9 @@ impl Cutter {
         self.pending = Some((level, text.clone(), span));
         if !is_whole {
             // A heading that does not fit into the path is kept as text.
-            let block = super::read::Block { kind: BlockKind::Paragraph, text, span };
-            for piece in pieces(&block) {
-                self.add(piece);
+            let block = super::read::DocumentBlock { kind: BlockKind::Paragraph, text, span };
+            for piece in cut_into_pieces(&block) {
+                self.add_piece(piece);
             }
         }
     }
@@ -113,7 +113,7 @@ impl Cutter {
     }
 
     /// Returns the path of the current headings, the nearest ones if not all fit.
-    fn chain(&self) -> String {
+    fn heading_path(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         let mut length = 0;
         for (_, name) in self.chain.iter().rev() {
@@ -126,13 +126,13 @@ impl Cutter {
         names.join(" > ")
     }
 
-    fn add(&mut self, piece: Piece<'_>) {
-        let heavy = weight(piece.text);
+    fn add_piece(&mut self, piece: BlockPiece<'_>) {
+        let heavy = text_weight(piece.text);
         if self.weight > 0 && self.weight + heavy > MAX_WEIGHT {
-            let shared = self.shared(&piece);
-            self.close();
+            let shared = self.text_to_repeat(&piece);
+            self.close_passage();
             if let Some((text, span)) = shared {
-                self.weight = weight(&text);
+                self.weight = text_weight(&text);
                 self.text = text;
                 self.span = Some(span);
                 if self.weight + heavy > MAX_WEIGHT {
@@ -154,32 +154,32 @@ impl Cutter {
     }
 
     /// Returns the text that the next passage repeats: the last sentences, or the head of a table.
-    fn shared(&self, next: &Piece<'_>) -> Option<(String, Span)> {
+    fn text_to_repeat(&self, next: &BlockPiece<'_>) -> Option<(String, PositionSpan)> {
         if let Some(head) = &self.table_head {
             return Some((head.clone(), next.span));
         }
         if next.kind != BlockKind::Paragraph {
             return None;
         }
-        let mut starts = sentence_ends(&self.text);
+        let mut starts = find_sentence_ends(&self.text);
         starts.retain(|start| *start < self.text.len());
-        let fits = |start: &usize| weight(&self.text[*start..]) <= MAX_OVERLAP_WEIGHT;
+        let fits = |start: &usize| text_weight(&self.text[*start..]) <= MAX_OVERLAP_WEIGHT;
         let mut last = starts.iter().rev().take(2).take_while(|start| fits(start));
         let first = *last.next()?;
         let start = last.next().copied().unwrap_or(first);
         let touched = self.tail.partition_point(|(begin, _)| *begin <= start).saturating_sub(1);
         let spans = self.tail.get(touched..)?.iter().map(|(_, span)| *span);
-        Some((self.text[start..].to_owned(), spans.reduce(Span::with)?))
+        Some((self.text[start..].to_owned(), spans.reduce(PositionSpan::with)?))
     }
 
-    fn close(&mut self) {
+    fn close_passage(&mut self) {
         let text = std::mem::take(&mut self.text);
         let span = self.span.take();
         self.weight = 0;
         self.tail.clear();
         if let Some(span) = span.filter(|_| !text.trim().is_empty()) {
             let text = text.trim_end().trim_start_matches(['\n', '\r']).to_owned();
-            self.done.push(Passage { heading: self.chain(), text, span });
+            self.done.push(Passage { heading: self.heading_path(), text, span });
         }
     }
 
@@ -189,7 +189,7 @@ impl Cutter {
             self.text = text;
             self.span = Some(span);
         }
-        self.close();
+        self.close_passage();
     }
 }
 

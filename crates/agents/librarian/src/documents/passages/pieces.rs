@@ -1,24 +1,24 @@
 //! Cuts one block into pieces that are never divided again.
 
-use super::super::read::document::count;
-use super::super::read::{Block, BlockKind, Span, Unit};
-use super::weight::{MAX_WEIGHT, character_weight, weight};
+use super::super::read::document::saturating_count;
+use super::super::read::{BlockKind, DocumentBlock, PositionSpan, PositionUnit};
+use super::weight::{MAX_WEIGHT, character_weight, text_weight};
 
 /// Limits the weight of the sentences that two neighbours share.
 pub(crate) const MAX_OVERLAP_WEIGHT: usize = 240;
 
 /// Represents a part of a block with its position and the separator before it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Piece<'a> {
+pub(crate) struct BlockPiece<'a> {
     pub(crate) text: &'a str,
     /// The separator from the piece before.
     pub(crate) glue: &'static str,
-    pub(crate) span: Span,
+    pub(crate) span: PositionSpan,
     pub(crate) kind: BlockKind,
 }
 
 /// Returns the pieces of a block. Pieces of prose are smaller, to allow for an overlap.
-pub(crate) fn pieces(block: &Block) -> Vec<Piece<'_>> {
+pub(crate) fn cut_into_pieces(block: &DocumentBlock) -> Vec<BlockPiece<'_>> {
     let most = match block.kind {
         BlockKind::Paragraph | BlockKind::Heading(_) => MAX_WEIGHT - MAX_OVERLAP_WEIGHT,
         _ => MAX_WEIGHT,
@@ -30,19 +30,21 @@ pub(crate) fn pieces(block: &Block) -> Vec<Piece<'_>> {
     let mut ranges = vec![(start, start + whole.len())];
     // In this order: the largest units first, single words last.
     let cuts: &[fn(&str) -> Vec<usize>] = match block.kind {
-        BlockKind::Paragraph | BlockKind::Heading(_) => &[sentence_ends, line_ends, word_ends],
-        BlockKind::Code => &[gaps, line_ends, word_ends],
-        BlockKind::List | BlockKind::Table => &[line_ends, sentence_ends, word_ends],
+        BlockKind::Paragraph | BlockKind::Heading(_) => {
+            &[find_sentence_ends, find_line_ends, find_word_ends]
+        }
+        BlockKind::Code => &[find_blank_line_ends, find_line_ends, find_word_ends],
+        BlockKind::List | BlockKind::Table => &[find_line_ends, find_sentence_ends, find_word_ends],
     };
     for cut in cuts {
-        ranges = divide(text, ranges, most, *cut);
+        ranges = cut_heavy_ranges(text, ranges, most, *cut);
     }
-    ranges = divide(text, ranges, most, |part| character_ends(part, most));
+    ranges = cut_heavy_ranges(text, ranges, most, |part| find_character_ends(part, most));
     locate_pieces(block, &ranges)
 }
 
 /// Cuts the ranges that weigh too much.
-fn divide(
+fn cut_heavy_ranges(
     text: &str,
     ranges: Vec<(usize, usize)>,
     most: usize,
@@ -51,7 +53,7 @@ fn divide(
     let mut divided = Vec::with_capacity(ranges.len());
     for (start, end) in ranges {
         let part = &text[start..end];
-        if weight(part) <= most {
+        if text_weight(part) <= most {
             divided.push((start, end));
             continue;
         }
@@ -67,10 +69,10 @@ fn divide(
 }
 
 /// Gives ranges their text, their lines and the separators between them.
-fn locate_pieces<'a>(block: &'a Block, ranges: &[(usize, usize)]) -> Vec<Piece<'a>> {
+fn locate_pieces<'a>(block: &'a DocumentBlock, ranges: &[(usize, usize)]) -> Vec<BlockPiece<'a>> {
     let text = block.text.as_str();
     let (mut at, mut line) = (0, block.span.first);
-    let mut pieces: Vec<Piece<'a>> = Vec::with_capacity(ranges.len());
+    let mut pieces: Vec<BlockPiece<'a>> = Vec::with_capacity(ranges.len());
     let mut end_of_last = 0;
     for (start, end) in ranges {
         let part = &text[*start..*end];
@@ -82,14 +84,14 @@ fn locate_pieces<'a>(block: &'a Block, ranges: &[(usize, usize)]) -> Vec<Piece<'
         let (start, body) = (start + lead, part[lead..].trim_end());
         let between = &text[end_of_last.min(start)..start];
         end_of_last = start + body.len();
-        line += breaks(&text[at..start]);
+        line += count_line_breaks(&text[at..start]);
         let first = line;
-        line += breaks(body);
+        line += count_line_breaks(body);
         at = end_of_last;
         let span = match block.span.unit {
-            Unit::Line => {
+            PositionUnit::Line => {
                 let last = block.span.last;
-                Span::lines(first.min(last), line.min(last))
+                PositionSpan::lines(first.min(last), line.min(last))
             }
             _ => block.span,
         };
@@ -100,7 +102,7 @@ fn locate_pieces<'a>(block: &'a Block, ranges: &[(usize, usize)]) -> Vec<Piece<'
             1 => "\n",
             _ => "\n\n",
         };
-        pieces.push(Piece { text: body, glue, span, kind: block.kind });
+        pieces.push(BlockPiece { text: body, glue, span, kind: block.kind });
     }
     pieces
 }
@@ -111,12 +113,12 @@ fn blank_lines(part: &str) -> usize {
     part[..body].rfind('\n').map_or(0, |last| last + 1)
 }
 
-fn breaks(text: &str) -> u32 {
-    count(text.bytes().filter(|byte| *byte == b'\n').count())
+fn count_line_breaks(text: &str) -> u32 {
+    saturating_count(text.bytes().filter(|byte| *byte == b'\n').count())
 }
 
 /// Returns the positions after each sentence and the spaces that follow it.
-pub(crate) fn sentence_ends(text: &str) -> Vec<usize> {
+pub(crate) fn find_sentence_ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     for (index, character) in text.char_indices() {
         let after = index + character.len_utf8();
@@ -138,12 +140,12 @@ pub(crate) fn sentence_ends(text: &str) -> Vec<usize> {
     ends
 }
 
-fn line_ends(text: &str) -> Vec<usize> {
+fn find_line_ends(text: &str) -> Vec<usize> {
     text.match_indices('\n').map(|(index, _)| index + 1).collect()
 }
 
 /// Returns the positions after blank lines.
-fn gaps(text: &str) -> Vec<usize> {
+fn find_blank_line_ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let (mut at, mut was_blank) = (0, false);
     for line in text.split_inclusive('\n') {
@@ -157,13 +159,13 @@ fn gaps(text: &str) -> Vec<usize> {
     ends
 }
 
-fn word_ends(text: &str) -> Vec<usize> {
+fn find_word_ends(text: &str) -> Vec<usize> {
     let spaces = text.char_indices().filter(|(_, character)| character.is_whitespace());
     spaces.map(|(index, character)| index + character.len_utf8()).collect()
 }
 
 /// Returns positions within a word, which is needed only if a word is longer than a passage.
-fn character_ends(text: &str, most: usize) -> Vec<usize> {
+fn find_character_ends(text: &str, most: usize) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut sum = 1;
     for (index, next) in text.char_indices() {
@@ -185,7 +187,7 @@ mod tests {
     fn sentences_end_where_people_end_them() {
         let text = "It is 3.5 m, e.g. long. \"Is it?\" Yes! 終わり。次";
         let mut from = 0;
-        let ends = sentence_ends(text);
+        let ends = find_sentence_ends(text);
         let found: Vec<&str> = ends
             .iter()
             .chain([&text.len()])
@@ -202,8 +204,9 @@ mod tests {
     fn pieces_know_their_lines() {
         let long = "Word ".repeat(150);
         let text = format!("First line.\n{long}\nlast. End.");
-        let block = Block { kind: BlockKind::Paragraph, text, span: Span::lines(11, 13) };
-        let found = pieces(&block);
+        let block =
+            DocumentBlock { kind: BlockKind::Paragraph, text, span: PositionSpan::lines(11, 13) };
+        let found = cut_into_pieces(&block);
         assert_eq!(found[0].span.to_string(), "line 11");
         assert_eq!(found.last().unwrap().text, "End.");
         assert_eq!(found.last().unwrap().span.to_string(), "line 13");
@@ -211,9 +214,12 @@ mod tests {
 
     #[test]
     fn a_word_longer_than_a_passage_is_cut_between_characters() {
-        let block =
-            Block { kind: BlockKind::Paragraph, text: "é".repeat(2_000), span: Span::lines(1, 1) };
-        let found = pieces(&block);
+        let block = DocumentBlock {
+            kind: BlockKind::Paragraph,
+            text: "é".repeat(2_000),
+            span: PositionSpan::lines(1, 1),
+        };
+        let found = cut_into_pieces(&block);
         assert!(found.len() > 2 && found[1].glue.is_empty());
         assert_eq!(found.iter().map(|piece| piece.text.chars().count()).sum::<usize>(), 2_000);
     }

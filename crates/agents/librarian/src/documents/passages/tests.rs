@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::read::{Block, DocumentKind, Unit};
+use super::super::read::{DocumentBlock, DocumentKind, PositionUnit};
 use super::*;
 
 fn read(kind: DocumentKind, text: &str) -> Document {
@@ -9,7 +9,7 @@ fn read(kind: DocumentKind, text: &str) -> Document {
 }
 
 fn cut(kind: DocumentKind, text: &str) -> Vec<Passage> {
-    passages(&read(kind, text))
+    cut_into_passages(&read(kind, text))
 }
 
 #[test]
@@ -67,14 +67,14 @@ fn code_is_cut_at_blank_lines_and_keeps_its_indentation() {
 
 #[test]
 fn a_page_of_a_pdf_stays_on_its_page_where_a_passage_does() {
-    let block = |page, text: &str| Block {
+    let block = |page, text: &str| DocumentBlock {
         kind: BlockKind::Paragraph,
         text: text.to_owned(),
-        span: Span::at(Unit::Page, page),
+        span: PositionSpan::single(PositionUnit::Page, page),
     };
     let blocks = vec![block(3, "One."), block(4, "Two.")];
     let document = Document { title: None, kind: DocumentKind::Pdf, blocks, notes: Vec::new() };
-    assert_eq!(passages(&document)[0].span.to_string(), "pages 3-4");
+    assert_eq!(cut_into_passages(&document)[0].span.to_string(), "pages 3-4");
 }
 
 /// Generates lines of every kind; each word is unique, so that it can be searched for.
@@ -116,22 +116,22 @@ fn text_of(shapes: &[(u8, usize)]) -> (String, Vec<Vec<String>>) {
 fn holds(kind: DocumentKind, shapes: &[(u8, usize)]) -> Result<(), TestCaseError> {
     let (text, words) = text_of(shapes);
     let document = read(kind, &text);
-    let found = passages(&document);
-    prop_assert_eq!(&found, &passages(&document));
+    let found = cut_into_passages(&document);
+    prop_assert_eq!(&found, &cut_into_passages(&document));
     let last = u32::try_from(words.len()).unwrap();
     for passage in &found {
-        prop_assert!(weight(&passage.text) <= MAX_WEIGHT + 4, "{:?}", passage);
+        prop_assert!(text_weight(&passage.text) <= MAX_WEIGHT + 4, "{:?}", passage);
         prop_assert!(passage.text.split_whitespace().count() <= 222);
         prop_assert!(
             passage.heading.chars().count() <= MAX_HEADING_PATH_CHARACTERS + MAX_HEADING_CHARACTERS
         );
-        let Span { first, last: end, .. } = passage.span;
+        let PositionSpan { first, last: end, .. } = passage.span;
         prop_assert!(1 <= first && first <= end && end <= last, "{:?}", passage.span);
     }
     for (line, number) in words.iter().zip(1u32..) {
         for word in line {
             // Only a word that is longer than a passage is cut.
-            let whole = weight(word) <= MAX_WEIGHT - MAX_OVERLAP_WEIGHT;
+            let whole = text_weight(word) <= MAX_WEIGHT - MAX_OVERLAP_WEIGHT;
             let is_there = |passage: &&Passage| {
                 passage.text.contains(word.as_str()) || passage.heading.contains(word.as_str())
             };
@@ -169,9 +169,9 @@ proptest! {
         for kind in [DocumentKind::Markdown, DocumentKind::Html, DocumentKind::Code, DocumentKind::Text] {
             for bytes in [text.as_bytes().to_vec(), noise.clone()] {
                 if let Ok(document) = super::super::read::read_text(kind, None, bytes) {
-                    for passage in passages(&document) {
+                    for passage in cut_into_passages(&document) {
                         prop_assert!(!passage.text.trim().is_empty());
-                        prop_assert!(weight(&passage.text) <= MAX_WEIGHT + 4);
+                        prop_assert!(text_weight(&passage.text) <= MAX_WEIGHT + 4);
                     }
                 }
             }

@@ -7,11 +7,11 @@ pub(crate) const MAX_WEIGHT: usize = 880;
 
 /// Returns the weight of a text: for each word its characters and the space after it, but at least
 /// one token.
-pub(crate) fn weight(text: &str) -> usize {
-    text.split_whitespace().map(word).sum()
+pub(crate) fn text_weight(text: &str) -> usize {
+    text.split_whitespace().map(word_weight).sum()
 }
 
-fn word(word: &str) -> usize {
+fn word_weight(word: &str) -> usize {
     (word.chars().map(character_weight).sum::<usize>() + 1).max(4)
 }
 
@@ -33,11 +33,11 @@ mod tests {
     #[test]
     fn prose_of_full_weight_has_about_900_characters_and_fewer_than_220_words() {
         let sentence = "The keeper of the lighthouse writes the time of sunset into the big book. ";
-        let text = sentence.repeat(MAX_WEIGHT / weight(sentence));
+        let text = sentence.repeat(MAX_WEIGHT / text_weight(sentence));
         assert!((780..1_000).contains(&text.len()), "{}", text.len());
         assert!(text.split_whitespace().count() < 220);
         // Short words and other scripts cost what their tokens cost.
-        assert_eq!(weight(&"a ".repeat(220)), 880);
-        assert!(weight("灯台守は日没を記録する") >= 4 * 11);
+        assert_eq!(text_weight(&"a ".repeat(220)), 880);
+        assert!(text_weight("灯台守は日没を記録する") >= 4 * 11);
     }
 }

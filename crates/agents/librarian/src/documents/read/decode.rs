@@ -2,7 +2,7 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-use super::unreadable::Unreadable;
+use super::unreadable::UnreadableReason;
 
 /// Limits the control characters in a thousand bytes of text.
 const MAX_CONTROL_PER_THOUSAND: usize = 10;
@@ -22,21 +22,25 @@ pub(crate) fn is_binary(start: &[u8]) -> bool {
     if Encoding::for_bom(start).is_some_and(|(encoding, _)| encoding != UTF_8) {
         return false;
     }
-    start.contains(&0) || control_characters(start) * 1_000 > start.len() * MAX_CONTROL_PER_THOUSAND
+    start.contains(&0)
+        || count_control_characters(start) * 1_000 > start.len() * MAX_CONTROL_PER_THOUSAND
 }
 
 /// Reads bytes as text. `label` is the encoding that a server or a page claims.
-pub(crate) fn decode(bytes: Vec<u8>, label: Option<&str>) -> Result<DecodedText, Unreadable> {
+pub(crate) fn decode_text(
+    bytes: Vec<u8>,
+    label: Option<&str>,
+) -> Result<DecodedText, UnreadableReason> {
     if let Some((encoding, _)) = Encoding::for_bom(&bytes) {
         let (text, _, replaced) = encoding.decode(&bytes);
         if replaced && (encoding == UTF_16LE || encoding == UTF_16BE) && bytes.len() % 2 == 1 {
-            return Err(Unreadable::corrupt("half a character at its end"));
+            return Err(UnreadableReason::corrupt("half a character at its end"));
         }
         let note = replaced.then(|| format!("not all of it was valid {}", encoding.name()));
         return replace_nul(text.into_owned(), note);
     }
     if is_binary(&bytes) {
-        return Err(Unreadable::Binary);
+        return Err(UnreadableReason::Binary);
     }
     let bytes = match String::from_utf8(bytes) {
         Ok(text) => return Ok(DecodedText { text, note: None }),
@@ -48,7 +52,7 @@ pub(crate) fn decode(bytes: Vec<u8>, label: Option<&str>) -> Result<DecodedText,
         let note = replaced.then(|| format!("not all of it was valid {}", encoding.name()));
         return replace_nul(text.into_owned(), note);
     }
-    let Utf8Fit { multibyte, invalid } = utf8_fit(&bytes);
+    let Utf8Fit { multibyte, invalid } = measure_utf8_fit(&bytes);
     if multibyte > invalid {
         let note = format!("{invalid} places were not valid UTF-8 and were replaced");
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -59,20 +63,20 @@ pub(crate) fn decode(bytes: Vec<u8>, label: Option<&str>) -> Result<DecodedText,
         let note = "it is not UTF-8 and was read as Windows-1252".to_owned();
         return Ok(DecodedText { text: text.into_owned(), note: Some(note) });
     }
-    Err(Unreadable::Encoding)
+    Err(UnreadableReason::Encoding)
 }
 
 /// Replaces NUL in a text that came from UTF-16 or a multi-byte encoding: PostgreSQL would reject
 /// it.
-fn replace_nul(text: String, note: Option<String>) -> Result<DecodedText, Unreadable> {
-    if control_characters(text.as_bytes()) * 1_000 > text.len() * MAX_CONTROL_PER_THOUSAND {
-        return Err(Unreadable::Binary);
+fn replace_nul(text: String, note: Option<String>) -> Result<DecodedText, UnreadableReason> {
+    if count_control_characters(text.as_bytes()) * 1_000 > text.len() * MAX_CONTROL_PER_THOUSAND {
+        return Err(UnreadableReason::Binary);
     }
     let text = if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text };
     Ok(DecodedText { text, note })
 }
 
-fn control_characters(bytes: &[u8]) -> usize {
+fn count_control_characters(bytes: &[u8]) -> usize {
     let is_odd = |byte: &&u8| {
         (**byte < 0x20 && !matches!(**byte, b'\t' | b'\n' | b'\r' | 0x0c | 0x1b)) || **byte == 0x7f
     };
@@ -85,7 +89,7 @@ struct Utf8Fit {
     invalid: usize,
 }
 
-fn utf8_fit(bytes: &[u8]) -> Utf8Fit {
+fn measure_utf8_fit(bytes: &[u8]) -> Utf8Fit {
     let mut fit = Utf8Fit { multibyte: 0, invalid: 0 };
     for chunk in bytes.utf8_chunks() {
         fit.multibyte += chunk.valid().chars().filter(|character| !character.is_ascii()).count();
@@ -109,8 +113,8 @@ fn is_plausibly_western(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn read(bytes: &[u8]) -> Result<DecodedText, Unreadable> {
-        decode(bytes.to_vec(), None)
+    fn read(bytes: &[u8]) -> Result<DecodedText, UnreadableReason> {
+        decode_text(bytes.to_vec(), None)
     }
 
     #[test]
@@ -128,9 +132,9 @@ mod tests {
         let mut bytes = vec![0xfe, 0xff];
         bytes.extend("Grüße\n".encode_utf16().flat_map(u16::to_be_bytes));
         assert_eq!(read(&bytes).unwrap().text, "Grüße\n");
-        assert_eq!(read(&bytes[2..]), Err(Unreadable::Binary));
+        assert_eq!(read(&bytes[2..]), Err(UnreadableReason::Binary));
         bytes.push(7);
-        assert!(matches!(read(&bytes), Err(Unreadable::Corrupt { .. })));
+        assert!(matches!(read(&bytes), Err(UnreadableReason::Corrupt { .. })));
     }
 
     #[test]
@@ -153,16 +157,16 @@ mod tests {
     #[test]
     fn an_encoding_that_cannot_be_told_is_refused_unless_it_is_named() {
         let (koi8, _, _) = Encoding::for_label(b"koi8-r").unwrap().encode("съешь ещё этих булок");
-        assert_eq!(read(&koi8), Err(Unreadable::Encoding));
-        let named = decode(koi8.into_owned(), Some("KOI8-R")).unwrap();
+        assert_eq!(read(&koi8), Err(UnreadableReason::Encoding));
+        let named = decode_text(koi8.into_owned(), Some("KOI8-R")).unwrap();
         assert_eq!((named.text.as_str(), named.note), ("съешь ещё этих булок", None));
     }
 
     #[test]
     fn what_is_binary_is_recognised() {
-        assert_eq!(read(b"# looks\0like text"), Err(Unreadable::Binary));
+        assert_eq!(read(b"# looks\0like text"), Err(UnreadableReason::Binary));
         let noise: Vec<u8> = (0..=u8::MAX).map(|byte| byte.wrapping_mul(197) | 1).collect();
-        assert_eq!(read(&noise), Err(Unreadable::Binary));
+        assert_eq!(read(&noise), Err(UnreadableReason::Binary));
         assert!(!is_binary("\x1b[1mcoloured\x1b[0m\r\n\tindented".as_bytes()));
     }
 }

@@ -13,7 +13,7 @@ pub struct Document {
     /// The format it was read as.
     pub kind: DocumentKind,
     /// Its content, in order. Never empty.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<DocumentBlock>,
     /// Remarks about how it was read, such as bytes that had to be replaced.
     pub notes: Vec<String>,
 }
@@ -38,13 +38,13 @@ pub enum DocumentKind {
 
 /// Represents a part of a document that belongs together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
+pub struct DocumentBlock {
     /// The kind of the block.
     pub kind: BlockKind,
     /// The text. If the span counts lines, it is these lines as they are in the file.
     pub text: String,
     /// The position in the document.
-    pub span: Span,
+    pub span: PositionSpan,
 }
 
 /// The kind of a block.
@@ -65,9 +65,9 @@ pub enum BlockKind {
 
 /// Represents a position in a document, counted from 1, with both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct PositionSpan {
     /// The unit that is counted.
-    pub unit: Unit,
+    pub unit: PositionUnit,
     /// The first.
     pub first: u32,
     /// The last.
@@ -77,7 +77,7 @@ pub struct Span {
 /// The unit in which positions are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unit {
+pub enum PositionUnit {
     /// Lines of a text file.
     Line,
     /// Pages.
@@ -86,15 +86,15 @@ pub enum Unit {
     Paragraph,
 }
 
-impl Span {
+impl PositionSpan {
     /// Returns a span of one unit.
-    pub fn at(unit: Unit, number: u32) -> Self {
+    pub fn single(unit: PositionUnit, number: u32) -> Self {
         Self { unit, first: number, last: number }
     }
 
     /// Returns a span of lines.
     pub fn lines(first: u32, last: u32) -> Self {
-        Self { unit: Unit::Line, first, last }
+        Self { unit: PositionUnit::Line, first, last }
     }
 
     /// Returns the span from the first to the last unit of both.
@@ -108,12 +108,12 @@ impl Span {
     }
 }
 
-impl fmt::Display for Span {
+impl fmt::Display for PositionSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = match self.unit {
-            Unit::Line => "line",
-            Unit::Page => "page",
-            Unit::Paragraph => "paragraph",
+            PositionUnit::Line => "line",
+            PositionUnit::Page => "page",
+            PositionUnit::Paragraph => "paragraph",
         };
         if self.first == self.last {
             write!(f, "{unit} {}", self.first)
@@ -124,6 +124,6 @@ impl fmt::Display for Span {
 }
 
 /// Converts a count, which is never so large that the limit matters.
-pub(crate) fn count(number: usize) -> u32 {
+pub(crate) fn saturating_count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -10,29 +10,32 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use zip::ZipArchive;
 
-use super::document::{Block, BlockKind, Document, DocumentKind, Span, Unit};
-use super::unreadable::Unreadable;
+use super::document::{
+    BlockKind, Document, DocumentBlock, DocumentKind, PositionSpan, PositionUnit,
+};
+use super::unreadable::UnreadableReason;
 
 /// Limits the XML that is unpacked from one part of the archive.
 const MAX_XML_BYTES: u64 = 64 * 1024 * 1024;
 
-type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
+type DocxArchive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
 /// Reads a Word document.
-pub(crate) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(Unreadable::corrupt)?;
+pub(crate) fn read_docx(bytes: &[u8]) -> Result<Document, UnreadableReason> {
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(UnreadableReason::corrupt)?;
     if archive.by_name("EncryptedPackage").is_ok() {
-        return Err(Unreadable::Encrypted);
+        return Err(UnreadableReason::Encrypted);
     }
-    let levels = styles(&mut archive)?;
+    let levels = read_heading_styles(&mut archive)?;
     let mut builder = DocumentBuilder { levels, ..DocumentBuilder::default() };
-    let found = each_event(&mut archive, "word/document.xml", |event| builder.take(&event))?;
+    let found =
+        for_each_event(&mut archive, "word/document.xml", |event| builder.apply_event(&event))?;
     if !found {
         let format = "an archive without a Word document in it".to_owned();
-        return Err(Unreadable::Unsupported { format });
+        return Err(UnreadableReason::Unsupported { format });
     }
     let mut title = TitleReader::default();
-    each_event(&mut archive, "docProps/core.xml", |event| title.take(&event))?;
+    for_each_event(&mut archive, "docProps/core.xml", |event| title.apply_event(&event))?;
     let own = Some(title.text.trim().to_owned()).filter(|title| !title.is_empty());
     let title = own.or(builder.title);
     Ok(Document { title, kind: DocumentKind::Docx, blocks: builder.blocks, notes: Vec::new() })
@@ -40,18 +43,18 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
 
 /// Calls `take` for each XML event in a part of the archive. Returns false if there is no such
 /// part.
-fn each_event(
-    archive: &mut Archive<'_>,
+fn for_each_event(
+    archive: &mut DocxArchive<'_>,
     part: &str,
     mut take: impl FnMut(Event<'_>),
-) -> Result<bool, Unreadable> {
+) -> Result<bool, UnreadableReason> {
     let file = match archive.by_name(part) {
         Ok(file) => file,
         Err(zip::result::ZipError::FileNotFound) => return Ok(false),
-        Err(error) => return Err(Unreadable::corrupt(error)),
+        Err(error) => return Err(UnreadableReason::corrupt(error)),
     };
     if file.encrypted() {
-        return Err(Unreadable::Encrypted);
+        return Err(UnreadableReason::Encrypted);
     }
     // One more than allowed, to notice that there is more.
     let mut counted = file.take(MAX_XML_BYTES + 1);
@@ -63,28 +66,34 @@ fn each_event(
             Ok(Event::Eof) => break,
             Ok(event) => take(event),
             Err(_) if reader.get_ref().get_ref().limit() == 0 => break,
-            Err(error) => return Err(Unreadable::corrupt(format!("{part}: {error}"))),
+            Err(error) => return Err(UnreadableReason::corrupt(format!("{part}: {error}"))),
         }
     }
     if counted.limit() == 0 {
-        return Err(Unreadable::Exhausted { limit: format!("{MAX_XML_BYTES} bytes unpacked") });
+        return Err(UnreadableReason::Exhausted {
+            limit: format!("{MAX_XML_BYTES} bytes unpacked"),
+        });
     }
     Ok(true)
 }
 
 /// Returns the level of each style that is a heading; 0 is the title.
-fn styles(archive: &mut Archive<'_>) -> Result<HashMap<String, u8>, Unreadable> {
+fn read_heading_styles(
+    archive: &mut DocxArchive<'_>,
+) -> Result<HashMap<String, u8>, UnreadableReason> {
     let mut levels = HashMap::new();
     let mut current = String::new();
-    each_event(archive, "word/styles.xml", |event| {
+    for_each_event(archive, "word/styles.xml", |event| {
         let (Event::Start(tag) | Event::Empty(tag)) = &event else { return };
-        let level = match local(tag).as_str() {
+        let level = match local_name(tag).as_str() {
             "style" => {
-                current = attribute(tag, "styleId").unwrap_or_default();
+                current = find_attribute(tag, "styleId").unwrap_or_default();
                 None
             }
-            "name" => attribute(tag, "val").and_then(|name| level_of_name(&name)),
-            "outlineLvl" => attribute(tag, "val").and_then(|level| level_of_outline(&level)),
+            "name" => find_attribute(tag, "val").and_then(|name| heading_level_of_name(&name)),
+            "outlineLvl" => {
+                find_attribute(tag, "val").and_then(|level| heading_level_of_outline(&level))
+            }
             _ => None,
         };
         if let Some(level) = level {
@@ -94,7 +103,7 @@ fn styles(archive: &mut Archive<'_>) -> Result<HashMap<String, u8>, Unreadable> 
     Ok(levels)
 }
 
-fn level_of_name(name: &str) -> Option<u8> {
+fn heading_level_of_name(name: &str) -> Option<u8> {
     let name = name.to_ascii_lowercase();
     if name == "title" {
         return Some(0);
@@ -104,7 +113,7 @@ fn level_of_name(name: &str) -> Option<u8> {
 }
 
 /// Converts an outline level, which counts from 0; 9 is body text.
-fn level_of_outline(level: &str) -> Option<u8> {
+fn heading_level_of_outline(level: &str) -> Option<u8> {
     level.parse().ok().filter(|level: &u8| *level < 8).map(|level| level + 1)
 }
 
@@ -112,7 +121,7 @@ fn level_of_outline(level: &str) -> Option<u8> {
 struct DocumentBuilder {
     levels: HashMap<String, u8>,
     title: Option<String>,
-    blocks: Vec<Block>,
+    blocks: Vec<DocumentBlock>,
     /// The number of paragraphs so far, including the current one.
     paragraphs: u32,
     text: String,
@@ -127,14 +136,14 @@ struct DocumentBuilder {
 }
 
 impl DocumentBuilder {
-    fn take(&mut self, event: &Event<'_>) {
+    fn apply_event(&mut self, event: &Event<'_>) {
         match event {
-            Event::Start(tag) => self.start(tag),
+            Event::Start(tag) => self.start_element(tag),
             Event::Empty(tag) => {
-                self.start(tag);
-                self.end(&local(tag));
+                self.start_element(tag);
+                self.end_element(&local_name(tag));
             }
-            Event::End(tag) => self.end(tag.local_name().as_ref()),
+            Event::End(tag) => self.end_element(tag.local_name().as_ref()),
             Event::Text(words) if self.in_text && self.fallback == 0 => {
                 self.text.push_str(&words.xml10_content());
             }
@@ -145,8 +154,8 @@ impl DocumentBuilder {
         }
     }
 
-    fn start(&mut self, tag: &BytesStart<'_>) {
-        let name = local(tag);
+    fn start_element(&mut self, tag: &BytesStart<'_>) {
+        let name = local_name(tag);
         if name == "Fallback" {
             self.fallback += 1;
         }
@@ -161,12 +170,13 @@ impl DocumentBuilder {
                 self.finish_text();
             }
             "pStyle" => {
-                let style = attribute(tag, "val").unwrap_or_default();
+                let style = find_attribute(tag, "val").unwrap_or_default();
                 self.level = self.levels.get(&style).copied().or(self.level);
                 self.is_item |= style.starts_with("List");
             }
             "outlineLvl" => {
-                let level = attribute(tag, "val").and_then(|level| level_of_outline(&level));
+                let level =
+                    find_attribute(tag, "val").and_then(|level| heading_level_of_outline(&level));
                 self.level = level.or(self.level);
             }
             "numPr" => self.is_item = true,
@@ -184,7 +194,7 @@ impl DocumentBuilder {
         }
     }
 
-    fn end(&mut self, name: &str) {
+    fn end_element(&mut self, name: &str) {
         if name == "Fallback" {
             self.fallback = self.fallback.saturating_sub(1);
             return;
@@ -218,7 +228,7 @@ impl DocumentBuilder {
             cell.push_str(&text.replace('\n', " "));
             return;
         }
-        let span = Span::at(Unit::Paragraph, self.paragraphs);
+        let span = PositionSpan::single(PositionUnit::Paragraph, self.paragraphs);
         let (kind, text) = match self.level {
             Some(level) => {
                 if level == 0 {
@@ -230,7 +240,7 @@ impl DocumentBuilder {
             None if self.is_item => (BlockKind::List, format!("- {text}")),
             None => (BlockKind::Paragraph, text),
         };
-        self.blocks.push(Block { kind, text, span });
+        self.blocks.push(DocumentBlock { kind, text, span });
     }
 
     fn finish_table(&mut self) {
@@ -241,8 +251,9 @@ impl DocumentBuilder {
         if lines.is_empty() {
             return;
         }
-        let span = Span { unit: Unit::Paragraph, first, last: self.paragraphs.max(first) };
-        self.blocks.push(Block { kind: BlockKind::Table, text: lines.join("\n"), span });
+        let span =
+            PositionSpan { unit: PositionUnit::Paragraph, first, last: self.paragraphs.max(first) };
+        self.blocks.push(DocumentBlock { kind: BlockKind::Table, text: lines.join("\n"), span });
     }
 }
 
@@ -253,9 +264,9 @@ struct TitleReader {
 }
 
 impl TitleReader {
-    fn take(&mut self, event: &Event<'_>) {
+    fn apply_event(&mut self, event: &Event<'_>) {
         match event {
-            Event::Start(tag) => self.inside = local(tag) == "title",
+            Event::Start(tag) => self.inside = local_name(tag) == "title",
             Event::End(_) => self.inside = false,
             Event::Text(words) if self.inside => self.text.push_str(&words.xml10_content()),
             Event::GeneralRef(reference) if self.inside => {
@@ -266,12 +277,12 @@ impl TitleReader {
     }
 }
 
-fn local(tag: &BytesStart<'_>) -> String {
+fn local_name(tag: &BytesStart<'_>) -> String {
     let name: &str = tag.local_name().into_inner();
     name.to_owned()
 }
 
-fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
+fn find_attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let found = tag.attributes().flatten().find(|one| one.key.local_name().as_ref() == name)?;
     Some(found.value.into_owned())
 }

@@ -12,7 +12,7 @@ use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::document::{Document, DocumentKind};
-use super::unreadable::Unreadable;
+use super::unreadable::UnreadableReason;
 use super::{docx, pdf};
 
 /// The first argument that makes a program the helper.
@@ -37,27 +37,27 @@ pub fn run_reader_if_requested() -> Option<ExitCode> {
         return None;
     }
     let kind = arguments.next().unwrap_or_default();
-    let answered = answer(&kind.to_string_lossy());
+    let answered = answer_request(&kind.to_string_lossy());
     Some(if answered.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn answer(kind: &str) -> std::io::Result<()> {
-    limit()?;
+fn answer_request(kind: &str) -> std::io::Result<()> {
+    limit_resources()?;
     // A panic is caught or ends the helper; its message is not needed.
     std::panic::set_hook(Box::new(|_| {}));
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
     let outcome = match kind {
-        "pdf" => pdf::read(&bytes),
-        "docx" => docx::read(&bytes),
-        other => Err(Unreadable::Unsupported { format: other.to_owned() }),
+        "pdf" => pdf::read_pdf(&bytes),
+        "docx" => docx::read_docx(&bytes),
+        other => Err(UnreadableReason::Unsupported { format: other.to_owned() }),
     };
     let text = serde_json::to_vec(&outcome).map_err(std::io::Error::from)?;
     std::io::stdout().write_all(&text)
 }
 
 /// Sets the limits of this process. A stricter existing limit stays.
-fn limit() -> std::io::Result<()> {
+fn limit_resources() -> std::io::Result<()> {
     // The answer is useless once the parent process has ended.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -76,11 +76,11 @@ fn limit() -> std::io::Result<()> {
 
 /// Starts helper processes.
 #[derive(Debug, Clone)]
-pub(crate) struct Helper {
+pub(crate) struct ReaderProcess {
     program: PathBuf,
 }
 
-impl Helper {
+impl ReaderProcess {
     pub(crate) fn new(program: PathBuf) -> Self {
         Self { program }
     }
@@ -90,7 +90,7 @@ impl Helper {
         &self,
         kind: DocumentKind,
         bytes: Vec<u8>,
-    ) -> Result<Document, Unreadable> {
+    ) -> Result<Document, UnreadableReason> {
         let name = if kind == DocumentKind::Pdf { "pdf" } else { "docx" };
         let mut child = tokio::process::Command::new(&self.program)
             .args([READER_ARGUMENT, name])
@@ -102,7 +102,7 @@ impl Helper {
             .stderr(Stdio::null())
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| Unreadable::Failed {
+            .map_err(|error| UnreadableReason::Failed {
                 detail: format!("{} cannot be started: {error}", self.program.display()),
             })?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
@@ -129,31 +129,33 @@ impl Helper {
             Ok::<_, std::io::Error>((answer, child.wait().await?))
         };
         let Ok(ended) = tokio::time::timeout(HELPER_TIMEOUT, talk).await else {
-            return Err(Unreadable::Exhausted { limit: format!("{} s", HELPER_TIMEOUT.as_secs()) });
+            return Err(UnreadableReason::Exhausted {
+                limit: format!("{} s", HELPER_TIMEOUT.as_secs()),
+            });
         };
         let (answer, status) = ended?;
         if answer.len() as u64 > MAX_ANSWER_BYTES {
-            return Err(Unreadable::Exhausted {
+            return Err(UnreadableReason::Exhausted {
                 limit: format!("{MAX_ANSWER_BYTES} bytes of text"),
             });
         }
         if status.success() {
-            let outcome: Result<Document, Unreadable> = serde_json::from_slice(&answer)
-                .map_err(|error| Unreadable::Failed { detail: error.to_string() })?;
+            let outcome: Result<Document, UnreadableReason> = serde_json::from_slice(&answer)
+                .map_err(|error| UnreadableReason::Failed { detail: error.to_string() })?;
             return outcome;
         }
         let signal = std::os::unix::process::ExitStatusExt::signal(&status);
         Err(match signal.and_then(Signal::from_named_raw) {
             // The processor time: the hard limit equals the soft one, so the process is killed at
             // once.
-            Some(Signal::KILL | Signal::XCPU) => {
-                Unreadable::Exhausted { limit: format!("{MAX_CPU_SECONDS} s of processor time") }
-            }
+            Some(Signal::KILL | Signal::XCPU) => UnreadableReason::Exhausted {
+                limit: format!("{MAX_CPU_SECONDS} s of processor time"),
+            },
             // A program aborts if it gets no memory.
-            Some(Signal::ABORT) => {
-                Unreadable::Exhausted { limit: format!("{} MiB of memory", MAX_MEMORY_BYTES >> 20) }
-            }
-            _ => Unreadable::corrupt(format!("the reader crashed on it ({status})")),
+            Some(Signal::ABORT) => UnreadableReason::Exhausted {
+                limit: format!("{} MiB of memory", MAX_MEMORY_BYTES >> 20),
+            },
+            _ => UnreadableReason::corrupt(format!("the reader crashed on it ({status})")),
         })
     }
 }

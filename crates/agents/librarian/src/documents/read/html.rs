@@ -4,9 +4,9 @@
 //! flat one.
 
 use html5gum::{DefaultEmitter, Token, Tokenizer};
-use lango_text::single_spaced;
+use lango_text::to_single_spaced;
 
-use super::document::{Block, BlockKind, Span, Unit, count};
+use super::document::{BlockKind, DocumentBlock, PositionSpan, PositionUnit, saturating_count};
 
 /// Lists elements that are never read.
 const SKIPPED_ELEMENTS: &[&str] = &[
@@ -34,26 +34,26 @@ const INLINE_ELEMENTS: &[&str] = &[
 const MIN_MAIN_BYTES: usize = 200;
 
 /// Returns the title and the blocks of a page.
-pub(crate) fn read(page: &str) -> (Option<String>, Vec<Block>) {
-    let read = PageBuilder::of(page, true);
+pub(crate) fn read_html(page: &str) -> (Option<String>, Vec<DocumentBlock>) {
+    let read = PageBuilder::from_page(page, true);
     // The whole text may be in the navigation, perhaps because that was never closed.
-    let read = if read.blocks.is_empty() { PageBuilder::of(page, false) } else { read };
+    let read = if read.blocks.is_empty() { PageBuilder::from_page(page, false) } else { read };
     let PageBuilder { title, blocks, .. } = read;
     let main: usize =
         blocks.iter().filter(|(main, _)| *main).map(|(_, block)| block.text.len()).sum();
     let chosen = blocks.into_iter().filter(|(is_main, _)| main < MIN_MAIN_BYTES || *is_main);
-    let mut blocks: Vec<Block> = chosen.map(|(_, block)| block).collect();
+    let mut blocks: Vec<DocumentBlock> = chosen.map(|(_, block)| block).collect();
     for (block, number) in blocks.iter_mut().zip(1..) {
-        block.span = Span::at(Unit::Paragraph, number);
+        block.span = PositionSpan::single(PositionUnit::Paragraph, number);
     }
     let heading = || blocks.iter().find(|block| block.kind == BlockKind::Heading(1));
-    let title = Some(single_spaced(&title)).filter(|title| !title.is_empty());
+    let title = Some(to_single_spaced(&title)).filter(|title| !title.is_empty());
     let title = title.or_else(|| heading().map(|block| block.text.clone()));
     (title, blocks)
 }
 
 /// Returns the encoding that a page names in its first bytes.
-pub(crate) fn charset(page: &[u8]) -> Option<String> {
+pub(crate) fn find_charset(page: &[u8]) -> Option<String> {
     let start = page.get(..1_024).unwrap_or(page).to_ascii_lowercase();
     let text = String::from_utf8_lossy(&start).into_owned();
     let (_, after) = text.split_once("charset=")?;
@@ -66,7 +66,7 @@ pub(crate) fn charset(page: &[u8]) -> Option<String> {
 struct PageBuilder {
     title: String,
     /// The blocks, each with true if it is in the main part.
-    blocks: Vec<(bool, Block)>,
+    blocks: Vec<(bool, DocumentBlock)>,
     text: String,
     in_title: bool,
     heading: Option<u8>,
@@ -81,7 +81,7 @@ struct PageBuilder {
 }
 
 impl PageBuilder {
-    fn of(page: &str, skip_navigation: bool) -> Self {
+    fn from_page(page: &str, skip_navigation: bool) -> Self {
         let mut page_builder = Self { skip_navigation, ..Self::default() };
         let mut emitter = DefaultEmitter::default();
         emitter.naively_switch_states(true);
@@ -98,21 +98,21 @@ impl PageBuilder {
                             _ => false,
                         }
                     });
-                    page_builder.start(&tag.name, leaves && !tag.self_closing);
+                    page_builder.start_element(&tag.name, leaves && !tag.self_closing);
                 }
-                Token::EndTag(tag) => page_builder.end(&tag.name),
+                Token::EndTag(tag) => page_builder.end_element(&tag.name),
                 Token::String(words) => {
-                    page_builder.words(&String::from_utf8_lossy(&words.value));
+                    page_builder.add_words(&String::from_utf8_lossy(&words.value));
                 }
                 _ => {}
             }
         }
-        page_builder.flush();
+        page_builder.flush_block();
         page_builder.close_table();
         page_builder
     }
 
-    fn start(&mut self, name: &[u8], hidden: bool) {
+    fn start_element(&mut self, name: &[u8], hidden: bool) {
         if let Some((skipped, depth)) = &mut self.skipped {
             *depth += usize::from(skipped == name);
             return;
@@ -131,7 +131,7 @@ impl PageBuilder {
         }
         if let Some(level) = heading_level(name) {
             // A table with headings in it is only used for layout.
-            self.flush();
+            self.flush_block();
             self.close_table();
             self.heading = Some(level);
             return;
@@ -140,12 +140,12 @@ impl PageBuilder {
             "title" => self.in_title = true,
             "br" if self.rows.is_none() => self.text.push('\n'),
             "table" => {
-                self.flush();
+                self.flush_block();
                 self.close_table();
                 self.rows = Some(Vec::new());
             }
             "tr" | "td" | "th" if self.rows.is_some() => {
-                self.flush();
+                self.flush_block();
                 let rows = self.rows.get_or_insert_default();
                 if name == "tr" || rows.is_empty() {
                     rows.push(Vec::new());
@@ -155,7 +155,7 @@ impl PageBuilder {
                 }
             }
             _ => {
-                self.flush();
+                self.flush_block();
                 match name {
                     "pre" => self.preformatted += 1,
                     "li" | "dt" | "dd" => self.items += 1,
@@ -166,7 +166,7 @@ impl PageBuilder {
         }
     }
 
-    fn end(&mut self, name: &[u8]) {
+    fn end_element(&mut self, name: &[u8]) {
         if let Some((skipped, depth)) = &mut self.skipped {
             *depth -= usize::from(skipped == name);
             if *depth == 0 {
@@ -182,7 +182,7 @@ impl PageBuilder {
             self.in_title = false;
             return;
         }
-        self.flush();
+        self.flush_block();
         match name {
             "pre" => self.preformatted = self.preformatted.saturating_sub(1),
             "li" | "dt" | "dd" => self.items = self.items.saturating_sub(1),
@@ -195,7 +195,7 @@ impl PageBuilder {
         }
     }
 
-    fn words(&mut self, words: &str) {
+    fn add_words(&mut self, words: &str) {
         if self.skipped.is_some() {
             return;
         }
@@ -206,17 +206,17 @@ impl PageBuilder {
         }
     }
 
-    fn flush(&mut self) {
+    fn flush_block(&mut self) {
         let text = std::mem::take(&mut self.text);
         if self.preformatted > 0 {
             let text = text.trim_matches(['\n', '\r']).trim_end();
             if !text.trim().is_empty() {
-                self.push(BlockKind::Code, text.to_owned());
+                self.push_block(BlockKind::Code, text.to_owned());
             }
             return;
         }
         let lines: Vec<String> =
-            text.split('\n').map(single_spaced).filter(|line| !line.is_empty()).collect();
+            text.split('\n').map(to_single_spaced).filter(|line| !line.is_empty()).collect();
         // A line break is meant by the author only if it is a `br`, which cannot be told from the
         // end of a source line here; both read well as a space.
         let text = lines.join(" ");
@@ -231,9 +231,9 @@ impl PageBuilder {
             return;
         }
         match self.heading {
-            Some(level) => self.push(BlockKind::Heading(level), text),
-            None if self.items > 0 => self.push(BlockKind::List, format!("- {text}")),
-            None => self.push(BlockKind::Paragraph, text),
+            Some(level) => self.push_block(BlockKind::Heading(level), text),
+            None if self.items > 0 => self.push_block(BlockKind::List, format!("- {text}")),
+            None => self.push_block(BlockKind::Paragraph, text),
         }
     }
 
@@ -243,13 +243,14 @@ impl PageBuilder {
         let used = rows.iter().filter(|row| row.iter().any(|cell| !cell.is_empty()));
         let lines: Vec<String> = used.map(line).collect();
         if !lines.is_empty() {
-            self.push(BlockKind::Table, lines.join("\n"));
+            self.push_block(BlockKind::Table, lines.join("\n"));
         }
     }
 
-    fn push(&mut self, kind: BlockKind, text: String) {
-        let span = Span::at(Unit::Paragraph, count(self.blocks.len() + 1));
-        self.blocks.push((self.main > 0, Block { kind, text, span }));
+    fn push_block(&mut self, kind: BlockKind, text: String) {
+        let span =
+            PositionSpan::single(PositionUnit::Paragraph, saturating_count(self.blocks.len() + 1));
+        self.blocks.push((self.main > 0, DocumentBlock { kind, text, span }));
     }
 }
 
@@ -265,7 +266,7 @@ mod tests {
     use super::*;
 
     fn shown(page: &str) -> Vec<(BlockKind, String)> {
-        read(page).1.into_iter().map(|block| (block.kind, block.text)).collect()
+        read_html(page).1.into_iter().map(|block| (block.kind, block.text)).collect()
     }
 
     #[test]
@@ -275,7 +276,7 @@ mod tests {
             <script>if (a < b) { '</p>' }</script></p><ul><li>one<li>two</ul>\
             <pre><code>a\n  b</code></pre><table><tr><th>x<th>y<tr><td>1<td>2</table>\
             <div hidden>secret</div><footer>(c)</footer></body></html>";
-        assert_eq!(read(page).0.as_deref(), Some("A & B"));
+        assert_eq!(read_html(page).0.as_deref(), Some("A & B"));
         assert_eq!(
             shown(page),
             [
@@ -322,9 +323,9 @@ mod tests {
 
     #[test]
     fn the_encoding_of_a_page_is_found() {
-        assert_eq!(charset(b"<meta charset=\"Shift_JIS\">").as_deref(), Some("shift_jis"));
+        assert_eq!(find_charset(b"<meta charset=\"Shift_JIS\">").as_deref(), Some("shift_jis"));
         let old = b"<meta http-equiv=content-type content='text/html; charset=koi8-r'>";
-        assert_eq!(charset(old).as_deref(), Some("koi8-r"));
-        assert_eq!(charset(b"<p>"), None);
+        assert_eq!(find_charset(old).as_deref(), Some("koi8-r"));
+        assert_eq!(find_charset(b"<p>"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Finds the format of a file by its media type, its name and its first bytes.
 
 use super::document::DocumentKind;
-use super::unreadable::Unreadable;
+use super::unreadable::UnreadableReason;
 
 /// Lists the file extensions of source code and configuration.
 const CODE_EXTENSIONS: &[&str] = &[
@@ -19,40 +19,40 @@ const CODE_NAMES: &[&str] =
     &["makefile", "dockerfile", "rakefile", "gemfile", "justfile", "cmakelists.txt"];
 
 /// Returns the format to read the bytes as.
-pub(crate) fn kind_of(
+pub(crate) fn detect_kind(
     name: &str,
     content_type: Option<&str>,
     start: &[u8],
-) -> Result<DocumentKind, Unreadable> {
+) -> Result<DocumentKind, UnreadableReason> {
     // These first bytes decide, whatever the name is.
     if start.starts_with(b"%PDF-") {
         return Ok(DocumentKind::Pdf);
     }
-    let by_name = by_name(name);
+    let by_name = kind_by_name(name);
     if start.starts_with(b"PK\x03\x04") {
         return match by_name {
             Some(DocumentKind::Docx) => Ok(DocumentKind::Docx),
             _ if is_docx_type(content_type) => Ok(DocumentKind::Docx),
-            _ => Err(Unreadable::Unsupported { format: archive(name) }),
+            _ => Err(UnreadableReason::Unsupported { format: archive_message(name) }),
         };
     }
     if start.starts_with(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") {
         // Word writes this if a password is set, and wrote it before 2007.
         return Err(match by_name {
-            Some(DocumentKind::Docx) => Unreadable::Encrypted,
-            _ => Unreadable::Unsupported { format: "an old Office format".to_owned() },
+            Some(DocumentKind::Docx) => UnreadableReason::Encrypted,
+            _ => UnreadableReason::Unsupported { format: "an old Office format".to_owned() },
         });
     }
     let kind = match content_type {
-        Some(given) => by_type(given, by_name)?,
+        Some(given) => kind_by_media_type(given, by_name)?,
         None => by_name.unwrap_or(DocumentKind::Text),
     };
     match kind {
         // The header may be a little further in.
-        DocumentKind::Pdf if !find(start, b"%PDF-") => {
-            Err(Unreadable::corrupt("it does not begin as a PDF"))
+        DocumentKind::Pdf if !contains_bytes(start, b"%PDF-") => {
+            Err(UnreadableReason::corrupt("it does not begin as a PDF"))
         }
-        DocumentKind::Docx => Err(Unreadable::corrupt("it does not begin as a DOCX")),
+        DocumentKind::Docx => Err(UnreadableReason::corrupt("it does not begin as a DOCX")),
         DocumentKind::Text if content_type.is_none() && looks_like_html(start) => {
             Ok(DocumentKind::Html)
         }
@@ -60,7 +60,7 @@ pub(crate) fn kind_of(
     }
 }
 
-fn by_name(name: &str) -> Option<DocumentKind> {
+fn kind_by_name(name: &str) -> Option<DocumentKind> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name).to_ascii_lowercase();
     if CODE_NAMES.contains(&name.as_str()) {
         return Some(DocumentKind::Code);
@@ -79,7 +79,10 @@ fn by_name(name: &str) -> Option<DocumentKind> {
     }
 }
 
-fn by_type(given: &str, named: Option<DocumentKind>) -> Result<DocumentKind, Unreadable> {
+fn kind_by_media_type(
+    given: &str,
+    named: Option<DocumentKind>,
+) -> Result<DocumentKind, UnreadableReason> {
     let essence = given.split(';').next().unwrap_or(given).trim().to_ascii_lowercase();
     match essence.as_str() {
         "text/html" | "application/xhtml+xml" => Ok(DocumentKind::Html),
@@ -94,7 +97,7 @@ fn by_type(given: &str, named: Option<DocumentKind>) -> Result<DocumentKind, Unr
         "" | "application/octet-stream" => Ok(named.unwrap_or(DocumentKind::Text)),
         text if text.starts_with("text/") => Ok(named.unwrap_or(DocumentKind::Text)),
         "application/json" | "application/xml" | "application/javascript" => Ok(DocumentKind::Code),
-        other => Err(Unreadable::Unsupported { format: other.to_owned() }),
+        other => Err(UnreadableReason::Unsupported { format: other.to_owned() }),
     }
 }
 
@@ -102,7 +105,7 @@ fn is_docx_type(given: Option<&str>) -> bool {
     given.is_some_and(|given| given.contains("wordprocessingml.document"))
 }
 
-fn archive(name: &str) -> String {
+fn archive_message(name: &str) -> String {
     match name.rsplit_once('.') {
         Some((_, ending)) if ending.len() <= 8 => format!("a .{ending} archive"),
         _ => "an archive".to_owned(),
@@ -116,7 +119,7 @@ fn looks_like_html(start: &[u8]) -> bool {
     has(b"<!doctype html") || has(b"<html")
 }
 
-fn find(bytes: &[u8], wanted: &[u8]) -> bool {
+fn contains_bytes(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
@@ -126,7 +129,7 @@ mod tests {
 
     #[test]
     fn what_a_file_is_shows_in_its_bytes_then_its_type_then_its_name() {
-        let kind = |name: &str, given: Option<&str>, start: &[u8]| kind_of(name, given, start);
+        let kind = |name: &str, given: Option<&str>, start: &[u8]| detect_kind(name, given, start);
         assert_eq!(kind("a.md", None, b"%PDF-1.7"), Ok(DocumentKind::Pdf));
         assert_eq!(kind("a.md", None, b"# A"), Ok(DocumentKind::Markdown));
         assert_eq!(kind("a", Some("text/html; charset=utf-8"), b""), Ok(DocumentKind::Html));
@@ -140,14 +143,14 @@ mod tests {
     #[test]
     fn what_is_not_read_says_why() {
         let why = |name: &str, given: Option<&str>, start: &[u8]| {
-            kind_of(name, given, start).unwrap_err()
+            detect_kind(name, given, start).unwrap_err()
         };
-        assert!(matches!(why("a.zip", None, b"PK\x03\x04"), Unreadable::Unsupported { .. }));
-        assert!(matches!(why("a.pdf", None, b"hello"), Unreadable::Corrupt { .. }));
-        assert!(matches!(why("a.docx", None, b"hello"), Unreadable::Corrupt { .. }));
+        assert!(matches!(why("a.zip", None, b"PK\x03\x04"), UnreadableReason::Unsupported { .. }));
+        assert!(matches!(why("a.pdf", None, b"hello"), UnreadableReason::Corrupt { .. }));
+        assert!(matches!(why("a.docx", None, b"hello"), UnreadableReason::Corrupt { .. }));
         let office = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
-        assert_eq!(why("a.docx", None, office), Unreadable::Encrypted);
-        assert!(matches!(why("a.doc", None, office), Unreadable::Unsupported { .. }));
-        assert!(matches!(why("a", Some("image/png"), b""), Unreadable::Unsupported { .. }));
+        assert_eq!(why("a.docx", None, office), UnreadableReason::Encrypted);
+        assert!(matches!(why("a.doc", None, office), UnreadableReason::Unsupported { .. }));
+        assert!(matches!(why("a", Some("image/png"), b""), UnreadableReason::Unsupported { .. }));
     }
 }

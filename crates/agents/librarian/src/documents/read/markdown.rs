@@ -4,22 +4,22 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
 
-use super::document::{Block, BlockKind, Span, count};
+use super::document::{BlockKind, DocumentBlock, PositionSpan, saturating_count};
 
 /// Returns the blocks, and the title from the front matter or the first heading.
-pub(crate) fn read(text: &str) -> (Option<String>, Vec<Block>) {
-    let (front, body) = front_matter(text);
+pub(crate) fn read_markdown(text: &str) -> (Option<String>, Vec<DocumentBlock>) {
+    let (front, body) = read_front_matter(text);
     let lines = LineStarts::new(text);
     let mut blocks = Vec::new();
     let mut end = body;
-    for (kind, heading, range) in top_level(&text[body..]) {
+    for (kind, heading, range) in find_top_level_blocks(&text[body..]) {
         let range = range.start + body..range.end + body;
         // Text outside of blocks, such as the target of a link, becomes a paragraph.
-        push(&mut blocks, &lines, text, BlockKind::Paragraph, end..range.start, None);
+        push_block(&mut blocks, &lines, text, BlockKind::Paragraph, end..range.start, None);
         end = range.end.max(end);
-        push(&mut blocks, &lines, text, kind, range, heading);
+        push_block(&mut blocks, &lines, text, kind, range, heading);
     }
-    push(&mut blocks, &lines, text, BlockKind::Paragraph, end..text.len(), None);
+    push_block(&mut blocks, &lines, text, BlockKind::Paragraph, end..text.len(), None);
     let title = front.or_else(|| {
         let first = blocks.iter().find(|block| matches!(block.kind, BlockKind::Heading(_)));
         first.map(|block| block.text.clone())
@@ -27,8 +27,8 @@ pub(crate) fn read(text: &str) -> (Option<String>, Vec<Block>) {
     (title, blocks)
 }
 
-fn push(
-    blocks: &mut Vec<Block>,
+fn push_block(
+    blocks: &mut Vec<DocumentBlock>,
     lines: &LineStarts,
     text: &str,
     kind: BlockKind,
@@ -45,22 +45,22 @@ fn push(
     let (begin, margin) = (range.start + lead, lines.start_of(range.start + lead));
     let start = if text[margin..begin].trim().is_empty() { margin } else { begin };
     let end = range.start + trimmed.len();
-    let span = Span::lines(lines.number(start), lines.number(end - 1));
+    let span = PositionSpan::lines(lines.line_number(start), lines.line_number(end - 1));
     match (kind, heading) {
         // A heading without words is no heading.
         (BlockKind::Heading(_), Some(heading)) if heading.trim().is_empty() => {
             let text = text[start..end].to_owned();
-            blocks.push(Block { kind: BlockKind::Paragraph, text, span });
+            blocks.push(DocumentBlock { kind: BlockKind::Paragraph, text, span });
         }
         (kind, heading) => {
             let text = heading.unwrap_or_else(|| text[start..end].to_owned());
-            blocks.push(Block { kind, text, span });
+            blocks.push(DocumentBlock { kind, text, span });
         }
     }
 }
 
 /// Returns the kind, the heading's text and the range of each top-level block.
-fn top_level(body: &str) -> Vec<(BlockKind, Option<String>, Range<usize>)> {
+fn find_top_level_blocks(body: &str) -> Vec<(BlockKind, Option<String>, Range<usize>)> {
     let mut found = Vec::new();
     let mut depth = 0usize;
     let mut current: Option<(BlockKind, Option<String>, Range<usize>)> = None;
@@ -69,7 +69,7 @@ fn top_level(body: &str) -> Vec<(BlockKind, Option<String>, Range<usize>)> {
         match event {
             Event::Start(tag) => {
                 if depth == 0 {
-                    let (kind, heading) = kind_of(&tag);
+                    let (kind, heading) = block_kind_of_tag(&tag);
                     current = Some((kind, heading.then(String::new), range));
                 }
                 depth += 1;
@@ -96,9 +96,9 @@ fn top_level(body: &str) -> Vec<(BlockKind, Option<String>, Range<usize>)> {
     found
 }
 
-fn kind_of(tag: &Tag<'_>) -> (BlockKind, bool) {
+fn block_kind_of_tag(tag: &Tag<'_>) -> (BlockKind, bool) {
     match tag {
-        Tag::Heading { level, .. } => (BlockKind::Heading(level_of(*level)), true),
+        Tag::Heading { level, .. } => (BlockKind::Heading(heading_level_number(*level)), true),
         Tag::CodeBlock(_) => (BlockKind::Code, false),
         Tag::Table(_) => (BlockKind::Table, false),
         Tag::List(_) => (BlockKind::List, false),
@@ -106,7 +106,7 @@ fn kind_of(tag: &Tag<'_>) -> (BlockKind, bool) {
     }
 }
 
-fn level_of(level: HeadingLevel) -> u8 {
+fn heading_level_number(level: HeadingLevel) -> u8 {
     match level {
         HeadingLevel::H1 => 1,
         HeadingLevel::H2 => 2,
@@ -118,7 +118,7 @@ fn level_of(level: HeadingLevel) -> u8 {
 }
 
 /// Returns the title in a header between `---` lines, and where the text after the header begins.
-fn front_matter(text: &str) -> (Option<String>, usize) {
+fn read_front_matter(text: &str) -> (Option<String>, usize) {
     let mut lines = text.split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else {
         return (None, 0);
@@ -155,8 +155,8 @@ impl LineStarts {
     }
 
     /// Returns the line of a byte, from 1.
-    fn number(&self, offset: usize) -> u32 {
-        count(self.starts.partition_point(|start| *start <= offset))
+    fn line_number(&self, offset: usize) -> u32 {
+        saturating_count(self.starts.partition_point(|start| *start <= offset))
     }
 
     fn start_of(&self, offset: usize) -> usize {
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Vec<(BlockKind, String, String)> {
-        let (_, blocks) = read(text);
+        let (_, blocks) = read_markdown(text);
         blocks.into_iter().map(|block| (block.kind, block.text, block.span.to_string())).collect()
     }
 
@@ -200,19 +200,20 @@ mod tests {
 
     #[test]
     fn a_header_gives_the_title_and_is_no_text() {
-        let (title, blocks) = read("---\ntitle: \"On lamps\"\ntags: [a]\n---\n# Other\n\ntext\n");
+        let (title, blocks) =
+            read_markdown("---\ntitle: \"On lamps\"\ntags: [a]\n---\n# Other\n\ntext\n");
         assert_eq!(title.as_deref(), Some("On lamps"));
         assert_eq!(blocks[0].span.to_string(), "line 5");
         assert_eq!(blocks.len(), 2);
         // A rule, not a header.
-        let (_, blocks) = read("---\nsome words\n\n---\nmore\n");
+        let (_, blocks) = read_markdown("---\nsome words\n\n---\nmore\n");
         assert!(blocks.iter().any(|block| block.text.contains("some words")), "{blocks:?}");
     }
 
     #[test]
     fn the_first_heading_is_the_title_otherwise() {
-        assert_eq!(read("intro\n\n## Two\n").0.as_deref(), Some("Two"));
-        assert_eq!(read("intro\n").0, None);
+        assert_eq!(read_markdown("intro\n\n## Two\n").0.as_deref(), Some("Two"));
+        assert_eq!(read_markdown("intro\n").0, None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Reads a file or a page into a [`Document`]: its format, its text, and the position of each part.
 //!
-//! Nothing is cut or stored here. Failures are [`Unreadable`] with a reason.
+//! Nothing is cut or stored here. Failures are [`UnreadableReason`] with a reason.
 
 mod code;
 mod decode;
@@ -15,10 +15,10 @@ mod reader;
 mod text;
 mod unreadable;
 
-pub use document::{Block, BlockKind, Document, DocumentKind, Span, Unit};
+pub use document::{BlockKind, Document, DocumentBlock, DocumentKind, PositionSpan, PositionUnit};
 pub use helper::{READER_ARGUMENT, run_reader_if_requested};
-pub use reader::{Content, ReadLimits, Reader, read_plain_text};
-pub use unreadable::Unreadable;
+pub use reader::{DocumentReader, FileContent, ReadLimits, read_plain_text};
+pub use unreadable::UnreadableReason;
 
 #[cfg(test)]
 pub(crate) use reader::read_text;

@@ -7,41 +7,43 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pdf_extract::{Dictionary, Document as Pdf, Object, PlainTextOutput, output_doc_page};
 
-use super::document::{Block, BlockKind, Document, DocumentKind, Span, Unit, count};
-use super::unreadable::Unreadable;
+use super::document::{
+    BlockKind, Document, DocumentBlock, DocumentKind, PositionSpan, PositionUnit, saturating_count,
+};
+use super::unreadable::UnreadableReason;
 
 /// Reads a PDF.
-pub(crate) fn read(bytes: &[u8]) -> Result<Document, Unreadable> {
+pub(crate) fn read_pdf(bytes: &[u8]) -> Result<Document, UnreadableReason> {
     let loaded = catch_unwind(AssertUnwindSafe(|| Pdf::load_mem(bytes)));
     let mut pdf = match loaded {
         Ok(Ok(pdf)) => pdf,
-        Ok(Err(error)) if needs_password(&error) => return Err(Unreadable::Encrypted),
-        Ok(Err(error)) => return Err(Unreadable::corrupt(error)),
-        Err(_) => return Err(Unreadable::corrupt("its structure makes no sense")),
+        Ok(Err(error)) if needs_password(&error) => return Err(UnreadableReason::Encrypted),
+        Ok(Err(error)) => return Err(UnreadableReason::corrupt(error)),
+        Err(_) => return Err(UnreadableReason::corrupt("its structure makes no sense")),
     };
     // Many files are encrypted with an empty password, only to forbid printing.
     let opened = !pdf.is_encrypted()
         || catch_unwind(AssertUnwindSafe(|| pdf.decrypt("").is_ok())).unwrap_or(false);
     if !opened {
-        return Err(Unreadable::Encrypted);
+        return Err(UnreadableReason::Encrypted);
     }
     let pages = pdf.get_pages();
     if pages.is_empty() {
-        return Err(Unreadable::corrupt("it has no pages"));
+        return Err(UnreadableReason::corrupt("it has no pages"));
     }
     let (mut blocks, mut broken) = (Vec::new(), 0usize);
     for number in pages.keys() {
-        match page(&pdf, *number) {
-            Some(text) => blocks.extend(paragraphs(&text, *number)),
+        match read_page(&pdf, *number) {
+            Some(text) => blocks.extend(split_page(&text, *number)),
             None => broken += 1,
         }
     }
     if broken == pages.len() {
-        return Err(Unreadable::corrupt("none of its pages can be read"));
+        return Err(UnreadableReason::corrupt("none of its pages can be read"));
     }
     let note = format!("{broken} of {} pages could not be read", pages.len());
     let notes = if broken > 0 { vec![note] } else { Vec::new() };
-    Ok(Document { title: title(&pdf), kind: DocumentKind::Pdf, blocks, notes })
+    Ok(Document { title: read_title(&pdf), kind: DocumentKind::Pdf, blocks, notes })
 }
 
 fn needs_password(error: &pdf_extract::Error) -> bool {
@@ -51,7 +53,7 @@ fn needs_password(error: &pdf_extract::Error) -> bool {
 
 /// Returns the text of a page. Returns none if it cannot be read: one bad page does not cost the
 /// others.
-fn page(pdf: &Pdf, number: u32) -> Option<String> {
+fn read_page(pdf: &Pdf, number: u32) -> Option<String> {
     let read = catch_unwind(AssertUnwindSafe(|| {
         let mut text = String::new();
         output_doc_page(pdf, &mut PlainTextOutput::new(&mut text), number).map(|()| text)
@@ -60,25 +62,26 @@ fn page(pdf: &Pdf, number: u32) -> Option<String> {
     read.ok()?.ok()
 }
 
-fn paragraphs(page: &str, number: u32) -> Vec<Block> {
+fn split_page(page: &str, number: u32) -> Vec<DocumentBlock> {
     let mut blocks = Vec::new();
     let mut open = String::new();
     for line in page.lines().map(str::trim).chain([""]) {
         if line.is_empty() {
             let text = std::mem::take(&mut open);
             if !text.is_empty() {
-                let span = Span::at(Unit::Page, count(number as usize));
-                blocks.push(Block { kind: BlockKind::Paragraph, text, span });
+                let span =
+                    PositionSpan::single(PositionUnit::Page, saturating_count(number as usize));
+                blocks.push(DocumentBlock { kind: BlockKind::Paragraph, text, span });
             }
             continue;
         }
-        join(&mut open, line);
+        append_printed_line(&mut open, line);
     }
     blocks
 }
 
 /// Adds a printed line. A word that was hyphenated at the end of the line before is joined.
-fn join(text: &mut String, line: &str) {
+fn append_printed_line(text: &mut String, line: &str) {
     let divided = text.strip_suffix('-').is_some_and(|rest| rest.ends_with(char::is_lowercase))
         && line.starts_with(char::is_lowercase);
     if divided {
@@ -90,7 +93,7 @@ fn join(text: &mut String, line: &str) {
 }
 
 /// Returns the title, if the file has one that can be read.
-fn title(pdf: &Pdf) -> Option<String> {
+fn read_title(pdf: &Pdf) -> Option<String> {
     let info: &Dictionary = match pdf.trailer.get(b"Info").ok()? {
         Object::Reference(id) => pdf.get_dictionary(*id).ok()?,
         Object::Dictionary(info) => info,
@@ -112,7 +115,7 @@ mod tests {
     #[test]
     fn printed_lines_become_paragraphs() {
         let text = "\n\nA light-\nhouse stands\nhere.\n\nSecond X-\nRay.\n";
-        let found: Vec<String> = paragraphs(text, 2).into_iter().map(|block| block.text).collect();
+        let found: Vec<String> = split_page(text, 2).into_iter().map(|block| block.text).collect();
         assert_eq!(found, ["A lighthouse stands here.", "Second X- Ray."]);
     }
 }

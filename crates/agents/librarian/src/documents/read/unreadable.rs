@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Says why there is no document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "reason")]
-pub enum Unreadable {
+pub enum UnreadableReason {
     /// It is not text, whatever its name says.
     #[error("it is binary, not text")]
     Binary,
@@ -74,7 +74,7 @@ pub enum Unreadable {
     },
 }
 
-impl Unreadable {
+impl UnreadableReason {
     /// Tells whether the file was read and is no document, so that an earlier version is stale.
     /// Otherwise it may be unchanged.
     pub fn is_final(&self) -> bool {
@@ -101,7 +101,7 @@ impl Unreadable {
     }
 }
 
-impl From<std::io::Error> for Unreadable {
+impl From<std::io::Error> for UnreadableReason {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::PermissionDenied => Self::Permission,

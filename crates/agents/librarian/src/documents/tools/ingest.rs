@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, one_line};
+use lango_text::{code_span, to_one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::{
-    DEFAULT_COLLECTION, Ingest, IngestReport, Source, Unreadable, check_collection,
+    DEFAULT_COLLECTION, IngestReport, IngestSource, Ingester, UnreadableReason, check_collection,
 };
-use super::{MAX_LISTED_COUNT, number};
-use crate::reporting::{MAX_REMARK_CHARACTERS, activity};
+use super::{MAX_LISTED_COUNT, number_with_noun};
+use crate::reporting::{MAX_REMARK_CHARACTERS, describe_activity};
 
 /// Reads files in the workspace only.
 pub(super) struct IngestDocuments {
-    pub(super) ingest: Ingest,
+    pub(super) ingest: Ingester,
     pub(super) workspace: PathBuf,
 }
 
@@ -104,10 +104,11 @@ impl Tool for IngestDocuments {
         context: ToolContext,
     ) -> Result<IngestResult, ToolError> {
         let source = match (arguments.path, arguments.url) {
-            (Some(path), None) if !path.trim().is_empty() => Source::Path(PathBuf::from(path)),
-            (None, Some(url)) => {
-                Source::page(&url).map_err(|error| ToolError::Arguments(error.to_string()))?
+            (Some(path), None) if !path.trim().is_empty() => {
+                IngestSource::Path(PathBuf::from(path))
             }
+            (None, Some(url)) => IngestSource::parse_address(&url)
+                .map_err(|error| ToolError::Arguments(error.to_string()))?,
             _ => return Err(ToolError::Arguments("give either path or url".to_owned())),
         };
         let collection = arguments.collection.unwrap_or_else(|| DEFAULT_COLLECTION.to_owned());
@@ -125,7 +126,7 @@ impl Tool for IngestDocuments {
             Some(only) if report.failed() && report.skipped.len() == 1 => {
                 let text = format!("{}: {}", only.source, only.reason);
                 Err(match only.reason {
-                    Unreadable::Outside => ToolError::Forbidden(text),
+                    UnreadableReason::Outside => ToolError::Forbidden(text),
                     _ => ToolError::Failed(text),
                 })
             }
@@ -135,11 +136,11 @@ impl Tool for IngestDocuments {
 
     fn describe(&self, arguments: &IngestArguments) -> Option<String> {
         let source = arguments.path.as_deref().or(arguments.url.as_deref())?;
-        activity("Ingesting", source)
+        describe_activity("Ingesting", source)
     }
 
     fn report(&self, _: &IngestArguments, result: &IngestResult) -> Option<CallReport> {
-        let summary = summary(result);
+        let summary = summarize_ingest(result);
         let skipped = result.skipped.len().saturating_add(result.more_skipped);
         let report = if skipped == 0 {
             CallReport::new(summary)
@@ -147,13 +148,13 @@ impl Tool for IngestDocuments {
             let lines: Vec<String> = result.skipped.iter().map(SkippedView::line).collect();
             CallReport::new(format!("{summary} Skipped {skipped}:")).markdown(lines.join("\n"))
         };
-        let notes = result.notes.iter().map(|note| one_line(note, MAX_REMARK_CHARACTERS));
+        let notes = result.notes.iter().map(|note| to_one_line(note, MAX_REMARK_CHARACTERS));
         Some(notes.fold(report, CallReport::note).data(result))
     }
 }
 
 /// Returns the counts of an ingest, in one sentence.
-fn summary(result: &IngestResult) -> String {
+fn summarize_ingest(result: &IngestResult) -> String {
     let IngestResult { added, replaced, unchanged, removed, .. } = result;
     let counts = [
         (*added, "added"),
@@ -170,14 +171,14 @@ fn summary(result: &IngestResult) -> String {
     if counts.is_empty() {
         return format!("No document was read into {collection}.");
     }
-    let documents = number(result.documents, "document", "documents");
-    let passages = number(result.passages, "new passage", "new passages");
+    let documents = number_with_noun(result.documents, "document", "documents");
+    let passages = number_with_noun(result.passages, "new passage", "new passages");
     format!("{documents} read into {collection}: {}; {passages}.", counts.join(", "))
 }
 
 impl SkippedView {
     fn line(&self) -> String {
-        let source = one_line(&self.source, MAX_REMARK_CHARACTERS);
-        format!("- {source}: {}", one_line(&self.why, MAX_REMARK_CHARACTERS))
+        let source = to_one_line(&self.source, MAX_REMARK_CHARACTERS);
+        format!("- {source}: {}", to_one_line(&self.why, MAX_REMARK_CHARACTERS))
     }
 }

@@ -1,19 +1,19 @@
 //! Implements `rag_list`, which lists collections and documents.
 
 use lango_protocol::CallReport;
-use lango_retrieval::{RetrievalError, Space};
-use lango_text::{code_span, one_line};
+use lango_retrieval::{EntrySpace, RetrievalError};
+use lango_text::{code_span, to_one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_LISTED_COUNT, number};
-use crate::documents::Ingest;
+use super::{MAX_LISTED_COUNT, number_with_noun};
+use crate::documents::Ingester;
 use crate::reporting::{MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS};
 
 /// Lists the collections and the first documents.
 pub(super) struct ListDocuments {
-    pub(super) ingest: Ingest,
+    pub(super) ingest: Ingester,
 }
 
 #[derive(Clone, Deserialize, JsonSchema)]
@@ -56,10 +56,13 @@ impl Tool for ListDocuments {
     async fn run(&self, _: ListArguments, _: ToolContext) -> Result<ListResult, ToolError> {
         let failed = |error: RetrievalError| ToolError::Failed(error.to_string());
         let retrieval = self.ingest.retrieval();
-        let collections = retrieval.collections(Space::Documents).await.map_err(failed)?;
+        let collections =
+            retrieval.list_collections(EntrySpace::Documents).await.map_err(failed)?;
         let most = u32::try_from(MAX_LISTED_COUNT).unwrap_or(u32::MAX);
-        let found =
-            retrieval.entries(Space::Documents, None, None, most + 1).await.map_err(failed)?;
+        let found = retrieval
+            .list_entries(EntrySpace::Documents, None, None, most + 1)
+            .await
+            .map_err(failed)?;
         let more = found.len() > MAX_LISTED_COUNT;
         Ok(ListResult {
             collections: collections
@@ -106,15 +109,15 @@ impl Tool for ListDocuments {
 
 impl CollectionView {
     fn size(&self) -> String {
-        let documents = number(self.documents, "document", "documents");
-        let passages = number(self.passages, "passage", "passages");
+        let documents = number_with_noun(self.documents, "document", "documents");
+        let passages = number_with_noun(self.passages, "passage", "passages");
         format!("{documents} with {passages} in {}", code_span(&self.collection))
     }
 }
 
 impl DocumentView {
     fn line(&self) -> String {
-        let title = one_line(&self.title, MAX_NAME_CHARACTERS);
-        format!("- {title} ({})", one_line(&self.source, MAX_REMARK_CHARACTERS))
+        let title = to_one_line(&self.title, MAX_NAME_CHARACTERS);
+        format!("- {title} ({})", to_one_line(&self.source, MAX_REMARK_CHARACTERS))
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use lango_text::plural;
 use lango_tool::RegisteredTool;
 
-use super::Ingest;
+use super::Ingester;
 use ingest::IngestDocuments;
 use list::ListDocuments;
 
@@ -16,12 +16,12 @@ use list::ListDocuments;
 const MAX_LISTED_COUNT: usize = 20;
 
 /// Returns a number with its noun.
-fn number(number: u64, one: &str, several: &str) -> String {
+fn number_with_noun(number: u64, one: &str, several: &str) -> String {
     plural(usize::try_from(number).unwrap_or(usize::MAX), one, several)
 }
 
 /// Returns the tools that ingest and list documents. Files are read in `workspace` only.
-pub fn document_tools(ingest: &Ingest, workspace: PathBuf) -> Vec<RegisteredTool> {
+pub fn build_document_tools(ingest: &Ingester, workspace: PathBuf) -> Vec<RegisteredTool> {
     vec![
         RegisteredTool::new(IngestDocuments { ingest: ingest.clone(), workspace }),
         RegisteredTool::new(ListDocuments { ingest: ingest.clone() }),

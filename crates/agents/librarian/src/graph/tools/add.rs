@@ -5,11 +5,11 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use lango_retrieval::{EntryKey, Retrieval, Space};
+use lango_retrieval::{EntryKey, EntrySpace, Retrieval};
 
-use super::relation::relation;
-use crate::graph::{AddOutcome, Name, NewTriple};
-use crate::reporting::activity;
+use super::relation::render_relation;
+use crate::graph::{AddOutcome, GraphName, NewTriple};
+use crate::reporting::describe_activity;
 use crate::{Holdings, LibrarianError, Provenance};
 
 pub(crate) struct AddRelation {
@@ -54,9 +54,9 @@ impl Tool for AddRelation {
 
     async fn run(&self, given: AddArguments, context: ToolContext) -> Result<AddOutput, ToolError> {
         let graph = self.holdings.graph();
-        let subject = Name::new("subject", &given.subject)?;
-        let predicate = Name::new("predicate", &given.predicate)?;
-        let object = Name::new("object", &given.object)?;
+        let subject = GraphName::new("subject", &given.subject)?;
+        let predicate = GraphName::new("predicate", &given.predicate)?;
+        let object = GraphName::new("object", &given.object)?;
         let output = |outcome| AddOutput {
             outcome,
             subject: subject.shown().to_owned(),
@@ -64,7 +64,7 @@ impl Tool for AddRelation {
             object: object.shown().to_owned(),
         };
         let mentioned_in = match &given.source {
-            Some(source) => documents(self.holdings.retrieval(), source).await?,
+            Some(source) => find_documents(self.holdings.retrieval(), source).await?,
             None => Vec::new(),
         };
         let triple = NewTriple {
@@ -75,15 +75,15 @@ impl Tool for AddRelation {
             valid_from: None,
             mentioned_in,
         };
-        Ok(output(graph.add(triple).await?))
+        Ok(output(graph.record_relation(triple).await?))
     }
 
     fn describe(&self, given: &AddArguments) -> Option<String> {
-        activity("Recording a relation of", &given.subject)
+        describe_activity("Recording a relation of", &given.subject)
     }
 
     fn report(&self, _: &AddArguments, output: &AddOutput) -> Option<CallReport> {
-        let relation = relation([&output.subject, &output.predicate, &output.object]);
+        let relation = render_relation([&output.subject, &output.predicate, &output.object]);
         let summary = match output.outcome {
             AddOutcome::Stored => format!("Recorded: {relation}"),
             AddOutcome::AlreadyThere => format!("Already on record: {relation}"),
@@ -94,15 +94,18 @@ impl Tool for AddRelation {
 
 /// Returns the ingested documents that a source names by their key, with or without a position
 /// after it, such as `notes.md, lines 3-9`.
-async fn documents(retrieval: &Retrieval, source: &str) -> Result<Vec<EntryKey>, LibrarianError> {
+async fn find_documents(
+    retrieval: &Retrieval,
+    source: &str,
+) -> Result<Vec<EntryKey>, LibrarianError> {
     let source = source.trim();
     let end = source.find([',', '#', '(']).unwrap_or(source.len());
     let named = source[..end].trim();
     let mut found = Vec::new();
-    for collection in retrieval.collections(Space::Documents).await? {
+    for collection in retrieval.list_collections(EntrySpace::Documents).await? {
         for key in [source, named] {
-            let key = EntryKey::new(Space::Documents, collection.collection.as_str(), key);
-            if !found.contains(&key) && retrieval.entry_digest(&key).await?.is_some() {
+            let key = EntryKey::new(EntrySpace::Documents, collection.collection.as_str(), key);
+            if !found.contains(&key) && retrieval.find_entry_digest(&key).await?.is_some() {
                 found.push(key);
             }
         }

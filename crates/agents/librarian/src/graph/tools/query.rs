@@ -1,14 +1,14 @@
 //! Implements `graph_query`, which finds relations.
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, one_line, plural};
+use lango_text::{code_span, plural, to_one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::relation::relation;
+use super::relation::render_relation;
 use crate::Holdings;
-use crate::graph::{Name, RelationQuery, Triple};
+use crate::graph::{GraphName, RelationQuery, Triple};
 use crate::reporting::{MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, with_remark};
 
 /// Limits the relations in one result.
@@ -53,7 +53,7 @@ impl Tool for QueryRelations {
 
     async fn run(&self, given: QueryArguments, _: ToolContext) -> Result<QueryOutput, ToolError> {
         let name = |what, text: &Option<String>| {
-            text.as_deref().map(|text| Name::new(what, text)).transpose()
+            text.as_deref().map(|text| GraphName::new(what, text)).transpose()
         };
         let question = RelationQuery {
             subject: name("subject", &given.subject)?,
@@ -62,7 +62,7 @@ impl Tool for QueryRelations {
             limit: MAX_RELATION_COUNT,
             ..RelationQuery::default()
         };
-        let found = self.holdings.graph().query(&question).await?;
+        let found = self.holdings.graph().find_relations(&question).await?;
         let note = if found.more {
             Some(format!(
                 "there are more than these {MAX_RELATION_COUNT}; name more of the relation"
@@ -86,10 +86,10 @@ impl Tool for QueryRelations {
         let QueryOutput { triples, note } = found;
         let report = if triples.is_empty() {
             let note = note.as_deref().unwrap_or("no such relation is on record");
-            let note = one_line(note, MAX_REMARK_CHARACTERS);
+            let note = to_one_line(note, MAX_REMARK_CHARACTERS);
             CallReport::new(format!("Nothing was found: {note}."))
         } else {
-            let lines: Vec<String> = triples.iter().map(line).collect();
+            let lines: Vec<String> = triples.iter().map(render_line).collect();
             let relations = plural(lines.len(), "relation", "relations");
             let report =
                 CallReport::new(format!("{relations} on record:")).markdown(lines.join("\n"));
@@ -100,10 +100,10 @@ impl Tool for QueryRelations {
 }
 
 /// Returns one entry of a list: the relation and its source.
-fn line(triple: &Triple) -> String {
-    let relation = relation([&triple.subject, &triple.predicate, &triple.object]);
+fn render_line(triple: &Triple) -> String {
+    let relation = render_relation([&triple.subject, &triple.predicate, &triple.object]);
     match triple.provenance.source.as_deref() {
-        Some(source) => format!("- {relation} (from {})", one_line(source, MAX_NAME_CHARACTERS)),
+        Some(source) => format!("- {relation} (from {})", to_one_line(source, MAX_NAME_CHARACTERS)),
         None => format!("- {relation}"),
     }
 }

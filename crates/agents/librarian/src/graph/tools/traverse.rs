@@ -6,12 +6,12 @@ use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::relation::relation;
+use super::relation::render_relation;
 use crate::Holdings;
-use crate::graph::{Direction, Limits, Name, Traversal, TraversalRequest};
-use crate::reporting::{activity, with_remark};
+use crate::graph::{Direction, GraphName, Traversal, TraversalLimits, TraversalRequest};
+use crate::reporting::{describe_activity, with_remark};
 
-const LIMITS: Limits = Limits { nodes: 200, edges: 400 };
+const LIMITS: TraversalLimits = TraversalLimits { nodes: 200, edges: 400 };
 /// Limits the predicates of one call.
 const MAX_PREDICATE_COUNT: usize = 100;
 
@@ -83,9 +83,9 @@ impl Tool for FollowRelations {
                 "at most {MAX_PREDICATE_COUNT} predicates can be named; leave them out to follow all"
             )));
         }
-        let predicate = |text: &String| Name::new("predicate", text);
+        let predicate = |text: &String| GraphName::new("predicate", text);
         let request = TraversalRequest {
-            start: Name::new("start_node", &given.start_node)?,
+            start: GraphName::new("start_node", &given.start_node)?,
             depth: given.max_depth,
             predicates: given.predicates.iter().map(predicate).collect::<Result<_, _>>()?,
             direction: given.direction,
@@ -93,11 +93,11 @@ impl Tool for FollowRelations {
             limits: LIMITS,
             mark_open: false,
         };
-        Ok(output(graph.traverse(&request, &context.cancel).await?))
+        Ok(convert_traversal(graph.traverse(&request, &context.cancel).await?))
     }
 
     fn describe(&self, given: &TraverseArguments) -> Option<String> {
-        activity("Following the relations of", &given.start_node)
+        describe_activity("Following the relations of", &given.start_node)
     }
 
     fn report(&self, given: &TraverseArguments, reached: &TraverseOutput) -> Option<CallReport> {
@@ -109,7 +109,7 @@ impl Tool for FollowRelations {
             let others = reached.nodes.iter().filter(|node| node.depth > 0).count();
             let things = plural(others, "thing is", "things are");
             let line = |[subject, predicate, object]: &[String; 3]| {
-                format!("- {}", relation([subject, predicate, object]))
+                format!("- {}", render_relation([subject, predicate, object]))
             };
             let lines: Vec<String> = reached.edges.iter().map(line).collect();
             CallReport::new(format!("{things} related to {start}:")).markdown(lines.join("\n"))
@@ -120,7 +120,7 @@ impl Tool for FollowRelations {
     }
 }
 
-fn output(found: Traversal) -> TraverseOutput {
+fn convert_traversal(found: Traversal) -> TraverseOutput {
     let name = |index: usize| found.nodes[index].name.to_string();
     TraverseOutput {
         edges: found

@@ -6,8 +6,8 @@ use super::*;
 
 fn outline(nodes: &Value) -> Vec<String> {
     let tree: AccessibilityTree = serde_json::from_value(json!({ "nodes": nodes })).unwrap();
-    let name = |line: &Line| line.number.map(|number| format!("e{number}"));
-    lines_of(&tree).iter().map(|line| line.shown(name(line).as_deref())).collect()
+    let name = |line: &TreeLine| line.number.map(|number| format!("e{number}"));
+    build_lines(&tree).iter().map(|line| line.render_line(name(line).as_deref())).collect()
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_tree_becomes_lines_with_what_can_be_used() {
 
 #[test]
 fn the_words_of_a_line_are_what_a_person_reads() {
-    let line = |role: &str, name: &str| Line {
+    let line = |role: &str, name: &str| TreeLine {
         depth: 1,
         role: role.to_owned(),
         name: name.to_owned(),

@@ -9,13 +9,13 @@ use crate::sentence::code;
 
 /// Reports to programs where the matching lines are.
 #[derive(Serialize)]
-struct Matches<'a> {
+struct MatchPositions<'a> {
     files_searched: usize,
-    matches: Vec<Match<'a>>,
+    matches: Vec<MatchPosition<'a>>,
 }
 
 #[derive(Serialize)]
-struct Match<'a> {
+struct MatchPosition<'a> {
     path: &'a str,
     line: u64,
 }
@@ -35,7 +35,7 @@ impl SearchResult {
             1 => format!("1 line matches {pattern} ({extent}):"),
             number => format!("{number} lines match {pattern} ({extent}):"),
         };
-        let report = CallReport::new(summary).data(&self.places());
+        let report = CallReport::new(summary).data(&self.match_positions());
         if self.matches.is_empty() {
             return report;
         }
@@ -44,12 +44,12 @@ impl SearchResult {
         report.verbatim(lines.join("\n"))
     }
 
-    fn places(&self) -> Matches<'_> {
+    fn match_positions(&self) -> MatchPositions<'_> {
         let place = |found| {
             let FoundLine { path, line, .. }: &FoundLine = found;
-            Match { path, line: *line }
+            MatchPosition { path, line: *line }
         };
-        Matches {
+        MatchPositions {
             files_searched: self.files_searched,
             matches: self.matches.iter().map(place).collect(),
         }

@@ -4,7 +4,7 @@ use lango_protocol::CallReport;
 use lango_text::code_span;
 use serde::Serialize;
 
-use super::{ProcessSnapshot, StartedProcess, State};
+use super::{ProcessSnapshot, ProcessState, StartedProcess};
 use crate::sentence::code;
 
 /// Reports a command in the background to programs.
@@ -28,8 +28,8 @@ impl ProcessSnapshot {
     pub(super) fn status_report(&self) -> CallReport {
         let report = self.report();
         match self.state {
-            State::Running | State::Stopped | State::Exited(Some(0)) => report,
-            State::Exited(_) | State::Failed(_) => report.unsuccessful(),
+            ProcessState::Running | ProcessState::Stopped | ProcessState::Exited(Some(0)) => report,
+            ProcessState::Exited(_) | ProcessState::Failed(_) => report.unsuccessful(),
         }
     }
 
@@ -37,8 +37,8 @@ impl ProcessSnapshot {
     pub(super) fn stop_report(&self) -> CallReport {
         let report = self.report();
         match self.state {
-            State::Stopped | State::Exited(_) => report,
-            State::Running | State::Failed(_) => report.unsuccessful(),
+            ProcessState::Stopped | ProcessState::Exited(_) => report,
+            ProcessState::Running | ProcessState::Failed(_) => report.unsuccessful(),
         }
     }
 
@@ -46,11 +46,11 @@ impl ProcessSnapshot {
         let Self { id, state, seconds, output } = self;
         let name = code_span(id);
         let state_sentence = match state {
-            State::Running => format!("{name} has been running for {seconds} s"),
-            State::Stopped => format!("{name} was stopped"),
-            State::Exited(Some(code)) => format!("{name} has ended with exit code {code}"),
-            State::Exited(None) => format!("{name} has ended"),
-            State::Failed(reason) => format!("{name} failed: {reason}"),
+            ProcessState::Running => format!("{name} has been running for {seconds} s"),
+            ProcessState::Stopped => format!("{name} was stopped"),
+            ProcessState::Exited(Some(code)) => format!("{name} has ended with exit code {code}"),
+            ProcessState::Exited(None) => format!("{name} has ended"),
+            ProcessState::Failed(reason) => format!("{name} failed: {reason}"),
         };
         let report = if output.trim_matches('\n').is_empty() {
             CallReport::new(format!("{state_sentence}. It printed nothing."))
@@ -65,27 +65,30 @@ impl ProcessSnapshot {
 
 #[cfg(test)]
 mod tests {
-    use lango_protocol::Details;
+    use lango_protocol::ReportDetails;
     use serde_json::json;
 
     use super::*;
 
-    fn snapshot(state: State, output: &str) -> ProcessSnapshot {
+    fn snapshot(state: ProcessState, output: &str) -> ProcessSnapshot {
         ProcessSnapshot { id: "p1".to_owned(), state, seconds: 1, output: output.to_owned() }
     }
 
     #[test]
     fn a_command_in_the_background_says_how_it_stands() {
-        let running = snapshot(State::Running, "up\n").status_report();
+        let running = snapshot(ProcessState::Running, "up\n").status_report();
         assert_eq!(running.summary, "`p1` has been running for 1 s. The last of what it printed:");
-        assert_eq!(running.details, Some(Details::Verbatim("up\n".to_owned())));
+        assert_eq!(running.details, Some(ReportDetails::Verbatim("up\n".to_owned())));
         let facts = json!({"id": "p1", "state": "running", "exit_code": null, "seconds": 1});
         assert_eq!(running.data, Some(facts));
         for (state, summary) in [
-            (State::Exited(Some(0)), "`p1` has ended with exit code 0. It printed nothing."),
-            (State::Exited(None), "`p1` has ended. It printed nothing."),
-            (State::Stopped, "`p1` was stopped. It printed nothing."),
-            (State::Failed("no pipe".to_owned()), "`p1` failed: no pipe. It printed nothing."),
+            (ProcessState::Exited(Some(0)), "`p1` has ended with exit code 0. It printed nothing."),
+            (ProcessState::Exited(None), "`p1` has ended. It printed nothing."),
+            (ProcessState::Stopped, "`p1` was stopped. It printed nothing."),
+            (
+                ProcessState::Failed("no pipe".to_owned()),
+                "`p1` failed: no pipe. It printed nothing.",
+            ),
         ] {
             let report = snapshot(state, "").status_report();
             assert_eq!((report.summary.as_str(), report.details), (summary, None));
@@ -95,12 +98,12 @@ mod tests {
     #[test]
     fn a_command_that_failed_or_goes_on_against_the_wish_is_no_success() {
         for (state, status, stop) in [
-            (State::Running, false, true),
-            (State::Stopped, false, false),
-            (State::Exited(Some(0)), false, false),
-            (State::Exited(Some(2)), true, false),
-            (State::Exited(None), true, false),
-            (State::Failed("no pipe".to_owned()), true, true),
+            (ProcessState::Running, false, true),
+            (ProcessState::Stopped, false, false),
+            (ProcessState::Exited(Some(0)), false, false),
+            (ProcessState::Exited(Some(2)), true, false),
+            (ProcessState::Exited(None), true, false),
+            (ProcessState::Failed("no pipe".to_owned()), true, true),
         ] {
             let snapshot = snapshot(state, "");
             assert_eq!(snapshot.status_report().unsuccessful, status, "{snapshot:?}");

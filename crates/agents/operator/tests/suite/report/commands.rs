@@ -1,7 +1,7 @@
 //! Tests the reports of commands.
 
-use lango_protocol::Details;
-use lango_sandbox::Level;
+use lango_protocol::ReportDetails;
+use lango_sandbox::ConfinementLevel;
 use serde_json::json;
 
 use super::{parts, verbatim};
@@ -9,7 +9,7 @@ use crate::support::Bench;
 
 #[tokio::test]
 async fn a_command_says_how_it_ended_and_what_it_printed() {
-    let bench = Bench::at(Level::None).await;
+    let bench = Bench::at(ConfinementLevel::None).await;
     for (command, summary, printed) in [
         (
             "echo hi; echo oops >&2",
@@ -43,10 +43,10 @@ async fn a_command_says_how_it_ended_and_what_it_printed() {
 
 #[tokio::test]
 async fn a_long_output_is_cut_and_says_how_much_more_there_is() {
-    let bench = Bench::at(Level::None).await;
+    let bench = Bench::at(ConfinementLevel::None).await;
     let report = bench.report("exec_shell", json!({"command": "seq 1 400000"})).await;
     assert_eq!(report.summary, "`seq 1 400000` ended with exit code 0:");
-    let shown = report.details.as_ref().map_or("", Details::text);
+    let shown = report.details.as_ref().map_or("", ReportDetails::text);
     assert!(shown.starts_with("1\n2\n") && shown.len() < 7000, "{shown}");
     assert!(report.omitted_bytes > 1_000_000);
     // 2,688,895 bytes were printed.
@@ -55,7 +55,7 @@ async fn a_long_output_is_cut_and_says_how_much_more_there_is() {
 
 #[tokio::test]
 async fn a_command_that_the_sandbox_stopped_is_told_so() {
-    let bench = Bench::at(Level::Landlock).await;
+    let bench = Bench::at(ConfinementLevel::Landlock).await;
     let report = bench.report("exec_shell", json!({"command": "touch new"})).await;
     assert_eq!(report.summary, "`touch new` ended with exit code 1:");
     assert!(report.notes[0].starts_with("The sandbox lets commands write only to"));
@@ -64,7 +64,7 @@ async fn a_command_that_the_sandbox_stopped_is_told_so() {
 
 #[tokio::test]
 async fn a_command_in_the_background_is_followed_by_its_id() {
-    let bench = Bench::at(Level::None).await;
+    let bench = Bench::at(ConfinementLevel::None).await;
     let command = json!({"command": "echo up; sleep 600"});
     let report = bench.report("exec_background", command).await;
     let summary = "Started `echo up; sleep 600` in the background, as `p1`.";

@@ -1,7 +1,7 @@
 //! Tests the reports of files that were read.
 
 use lango_operator::OperatorSettings;
-use lango_protocol::Details;
+use lango_protocol::ReportDetails;
 use serde_json::json;
 
 use super::{parts, verbatim};
@@ -21,7 +21,7 @@ async fn a_listing_is_a_list_of_names() {
                  - `here -> notes.md` (link)\n\
                  - `my notes.md`, 63 bytes\n\
                  - `one`, 1 byte";
-    let items = Details::Markdown(items.to_owned());
+    let items = ReportDetails::Markdown(items.to_owned());
     assert_eq!(parts(&report), ("5 entries in the workspace:", Some(&items), vec![]));
     let data = report.data.unwrap();
     assert_eq!((&data["path"], &data["cut"]), (&json!("."), &json!(false)));
@@ -39,7 +39,7 @@ async fn a_listing_is_a_list_of_names() {
     bench.put("a/b", "1");
     bench.put("a/c", "1");
     let report = bench.report("fs_list", json!({"path": "a"})).await;
-    let items = Details::Markdown("- `b`, 1 byte".to_owned());
+    let items = ReportDetails::Markdown("- `b`, 1 byte".to_owned());
     let summary = "The first 1 entry in `a`; there are more:";
     assert_eq!(parts(&report), (summary, Some(&items), vec![]));
 }

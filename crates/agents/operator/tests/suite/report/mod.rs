@@ -5,19 +5,19 @@ mod commands;
 mod files;
 mod skills;
 
-use lango_protocol::{CallReport, Details};
+use lango_protocol::{CallReport, ReportDetails};
 use serde_json::json;
 
 use crate::support::Bench;
 
 /// Returns the sentence, the details below it, and the notes.
-fn parts(report: &CallReport) -> (&str, Option<&Details>, Vec<&str>) {
+fn parts(report: &CallReport) -> (&str, Option<&ReportDetails>, Vec<&str>) {
     let notes = report.notes.iter().map(String::as_str).collect();
     (report.summary.as_str(), report.details.as_ref(), notes)
 }
 
-fn verbatim(text: &str) -> Details {
-    Details::Verbatim(text.to_owned())
+fn verbatim(text: &str) -> ReportDetails {
+    ReportDetails::Verbatim(text.to_owned())
 }
 
 #[tokio::test(flavor = "current_thread")]

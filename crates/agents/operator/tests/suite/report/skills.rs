@@ -1,8 +1,8 @@
 //! Tests the reports of skills.
 
 use lango_operator::{OperatorSettings, Skills};
-use lango_protocol::Details;
-use lango_sandbox::{Level, Requirement, Sandbox};
+use lango_protocol::ReportDetails;
+use lango_sandbox::{ConfinementLevel, LevelRequirement, Sandbox};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -26,7 +26,10 @@ async fn bench(directory: &TempDir) -> Bench {
     }
     let skills = Skills::discover(&[directory.path().to_owned()]);
     assert_eq!(skills.problems, Vec::<String>::new());
-    let sandbox = Sandbox { requirement: Requirement::Exactly(Level::None), ..Sandbox::default() };
+    let sandbox = Sandbox {
+        requirement: LevelRequirement::Exactly(ConfinementLevel::None),
+        ..Sandbox::default()
+    };
     Bench::with(OperatorSettings { skills, sandbox, ..OperatorSettings::default() }).await
 }
 
@@ -39,7 +42,7 @@ async fn a_skill_is_told_as_a_script_or_as_its_instructions() {
         assert_eq!(described.as_deref(), Some("Using the skill `tidy`"));
         let report = bench.report(tool, arguments).await;
         let summary = "The skill `tidy` consists of instructions:";
-        let instructions = Details::Quoted("Tidy up.\nThen rest.".to_owned());
+        let instructions = ReportDetails::Quoted("Tidy up.\nThen rest.".to_owned());
         let notes = vec!["It was written for the tools Read, Write."];
         assert_eq!(parts(&report), (summary, Some(&instructions), notes));
         assert_eq!(report.data, Some(json!({"name": "tidy", "files": ["SKILL.md"]})));
