@@ -7,11 +7,11 @@ use crate::cargo;
 /// The benchmark that is run when none is named.
 const DEFAULT: &str = "turn";
 
-/// Builds the binary and the benchmarks in release mode, then runs one.
+/// Builds the binary and the benchmarks as they are published, then runs one.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     // Benchmarks of start-up and memory measure the binary itself.
-    cargo::run(&["build", "--release", "-p", "lango"])?;
-    let mut command = vec!["run", "--release", "-p", "lango-bench", "--"];
+    cargo::run(&["build", "--profile", "dist", "-p", "lango"])?;
+    let mut command = vec!["run", "--profile", "dist", "-p", "lango-bench", "--"];
     if arguments.is_empty() {
         command.push(DEFAULT);
     }
