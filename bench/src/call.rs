@@ -1,6 +1,5 @@
 //! Measures what one model call costs beyond the HTTP client that carries it, on every wire.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -9,7 +8,7 @@ use lango_model::{
     Chain, ChainLink, Endpoint, Message, Model, ModelEvent, ModelFacts, ModelId, ModelRequest,
     RemoteModel, RetryPolicy, Wire,
 };
-use lango_scripted::{Framing, WireProfile, profile};
+use lango_scripted::{Reply, ScriptedCall, WireProfile, WireVariant, profile, render_reply};
 use lango_tool::ToolDeclaration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -70,75 +69,24 @@ fn wire_of(head: &str) -> Option<Wire> {
     Wire::ALL.into_iter().find(|wire| path.ends_with(profile(*wire).request_path))
 }
 
-/// A whole response, each event a chunk of its own, as servers stream them.
+/// A whole response, each event a chunk of its own, as servers stream them: words and one call.
 fn response(wire: Wire) -> Vec<u8> {
-    let framing = profile(wire).framing;
-    let kind = framing.content_type();
-    let mut text =
-        format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n");
-    for event in events(wire) {
-        let event = match framing {
-            Framing::Lines => format!("{event}\n"),
-            Framing::Events => format!("data: {event}\n\n"),
-        };
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{:x}\r\n{event}\r\n", event.len());
+    let kind = profile(wire).framing.content_type();
+    let mut response =
+        format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ntransfer-encoding: chunked\r\n\r\n")
+            .into_bytes();
+    let text: String = (0..PIECES).map(|n| format!("word{n} ")).collect();
+    let raw = Some(r#"{"path":"a"}"#.to_owned());
+    let call = ScriptedCall { name: "fs_stat".into(), raw, ..ScriptedCall::default() };
+    let reply = Reply { say: Some(text), call: vec![call], ..Reply::default() };
+    let variant = WireVariant { words: true, ..WireVariant::default() };
+    for event in render_reply(wire, &reply, &variant) {
+        response.extend(format!("{:x}\r\n", event.len()).into_bytes());
+        response.extend(event);
+        response.extend(b"\r\n");
     }
-    text.push_str("0\r\n\r\n");
-    text.into_bytes()
-}
-
-/// Words and one call, as this wire says it.
-fn events(wire: Wire) -> Vec<String> {
-    let word = |n: usize| format!("word{n} ");
-    let mut events: Vec<String> = Vec::new();
-    match wire {
-        Wire::OpenAi => {
-            events.extend((0..PIECES).map(|n| {
-                format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{}"}}}}]}}"#, word(n))
-            }));
-            events.push(
-                r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"fs_stat","arguments":"{\"path\":\"a\"}"}}]}}]}"#.into(),
-            );
-            events.push(
-                r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#.into(),
-            );
-            events
-                .push(r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":9}}"#.into());
-            events.push("[DONE]".into());
-        }
-        Wire::Anthropic => {
-            events
-                .push(r#"{"type":"message_start","message":{"usage":{"input_tokens":9}}}"#.into());
-            events.push(r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#.into());
-            events.extend((0..PIECES).map(|n| {
-                format!(r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{}"}}}}"#, word(n))
-            }));
-            events.push(r#"{"type":"content_block_stop","index":0}"#.into());
-            events.push(r#"{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"t","name":"fs_stat","input":{}}}"#.into());
-            events.push(r#"{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"path\":\"a\"}"}}"#.into());
-            events.push(r#"{"type":"content_block_stop","index":1}"#.into());
-            events.push(r#"{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}"#.into());
-            events.push(r#"{"type":"message_stop"}"#.into());
-        }
-        Wire::Gemini => {
-            events.extend((0..PIECES).map(|n| {
-                format!(r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"text":"{}"}}]}}}}]}}"#, word(n))
-            }));
-            events.push(r#"{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"fs_stat","args":{"path":"a"}}}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":9}}"#.into());
-        }
-        Wire::Ollama => {
-            events.extend((0..PIECES).map(|n| {
-                format!(
-                    r#"{{"message":{{"role":"assistant","content":"{}"}},"done":false}}"#,
-                    word(n)
-                )
-            }));
-            events.push(r#"{"message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"fs_stat","arguments":{"path":"a"}}}]},"done":false}"#.into());
-            events.push(r#"{"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":9}"#.into());
-        }
-    }
-    events
+    response.extend(b"0\r\n\r\n");
+    response
 }
 
 /// CPU time of one call over the bare client, subtracted from that of one through the chain.

@@ -83,10 +83,14 @@ impl App {
         let stores = self.open_stores().await?;
         let observer = models.observer.clone();
         let agents = definition.agents.clone().open(self, &stores, observer).await?;
-        let UserExtras { remotes, rules, mcp } = if isolated {
-            UserExtras::default()
+        let database = &stores.database;
+        let (remotes, rules, mcp) = if isolated {
+            (None, RuleBook::default(), McpTools::default())
         } else {
-            UserExtras::open(self, &definition, &stores, person, &models).await?
+            let remotes = RemoteAgents::check_configured(config, database).await?;
+            let rules = open_rule_book(config, database.clone()).await?;
+            let workspace = &definition.workspace;
+            (remotes, rules, mcp::start_servers(self, workspace, database, person, &models).await?)
         };
         let workspace = definition.workspace.clone();
         let OpenAgents { mut parts, processes } = agents;
@@ -140,30 +144,6 @@ impl Inspection {
     /// Returns the sources of what agents are told besides their instructions.
     pub fn context_sources(&self) -> Vec<Box<dyn ContextSource>> {
         context_sources(&self.agents, &self.roster, &self.workspace)
-    }
-}
-
-/// Holds what the user added to the program: rules, remote agents and MCP servers.
-#[derive(Default)]
-struct UserExtras {
-    remotes: Option<RemoteAgents>,
-    rules: RuleBook,
-    mcp: McpTools,
-}
-
-impl UserExtras {
-    async fn open(
-        app: &App,
-        definition: &TeamDefinition,
-        stores: &Stores,
-        person: Arc<dyn Person>,
-        models: &ReadyModels,
-    ) -> Result<Self, AppError> {
-        let (config, database) = (app.config(), &stores.database);
-        let remotes = RemoteAgents::check_configured(config, database).await?;
-        let rules = open_rule_book(config, database.clone()).await?;
-        let mcp = mcp::start_servers(app, &definition.workspace, database, person, models).await?;
-        Ok(Self { remotes, rules, mcp })
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) use turns::{
     ResumeArguments, RunArguments, SessionChoice, TeamArguments,
 };
 pub(crate) use views::{
-    AgentsCommand, CatalogArguments, ConfigCommand, ModelsCommand, PromptCommand, SessionsCommand,
+    AgentsCommand, ConfigCommand, ModelsCommand, PromptCommand, SessionsCommand, TeamViewArguments,
     ToolsCommand, UsageArguments, UsageGrouping,
 };
 

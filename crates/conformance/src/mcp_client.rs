@@ -10,8 +10,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use lango_egress::{ClientLimits, Guard, GuardedClient, Rules, Url};
 use lango_mcp::client::{
-    AnswerFuture, Catalogue, ClientEnvironment, ClientError, Form, FormAnswers, HttpConfig, Login,
-    OauthConfig, Person, ProcessEnvironment, Server, ServerConfig, Servers, TransportConfig,
+    AnswerFuture, ClientEnvironment, ClientError, Form, FormAnswers, HttpConfig, KnownServers,
+    Login, OauthConfig, Person, ProcessEnvironment, Server, ServerConfig, Servers, TransportConfig,
 };
 use lango_sandbox::{Sandbox, SandboxPolicy};
 use lango_store::{Database, DatabaseLocation};
@@ -53,10 +53,10 @@ pub async fn play_mcp_client(url: &str) -> Result<()> {
         serde_json::from_str(&variable("MCP_CONFORMANCE_CONTEXT")).unwrap_or_default();
     let directory = tempfile::tempdir()?;
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
-    let catalogue = Catalogue::open(Database::open(&location).await?).await?;
+    let known_servers = KnownServers::open(Database::open(&location).await?).await?;
     let config = config(url, &given)?;
     let outside = || outside(directory.path());
-    let servers = Servers::new(vec![config.clone()], catalogue, outside(), usize::MAX);
+    let servers = Servers::new(vec![config.clone()], known_servers, outside(), usize::MAX);
     let server = servers.get(config.name.as_str())?;
     let played = play(server, &outside(), &scenario).await;
     servers.stop().await;

@@ -168,7 +168,7 @@ fn extract_text(
 /// Returns the parameter as it was in the training, where the tool is a known one.
 fn as_trained(reader: &RequestReader, tool: &ToolDeclaration, parameter: &Parameter) -> Parameter {
     let known = reader
-        .catalogue
+        .trained_tools
         .find(&tool.name)
         .and_then(|(_, known)| known.parameters.iter().find(|known| known.name == parameter.name));
     // The choices are those that the tool offers now.

@@ -3,10 +3,10 @@
 use lango_model::Colleague;
 use lango_tool::{SafetyLevel, ToolDeclaration};
 
-use super::catalogue::{KnownTool, PLAN_CARD, SMALL_TALK_CARD};
 use super::question::{as_words, render_tool_card};
 use super::reading::{RequestGist, RequestReader};
 use super::schema::can_be_filled;
+use super::trained_tools::{KnownTool, PLAN_CARD, SMALL_TALK_CARD};
 use super::unknown::UnknownMeanings;
 use super::weights::AGENTS;
 
@@ -68,8 +68,8 @@ impl<'a> WeightedMeanings<'a> {
         };
         let known =
             |card: usize, class: usize| of_class(class, reader.nearness_to_card(gist, card));
-        let catalogue = &reader.catalogue;
-        let known_logits: Vec<f32> = catalogue
+        let trained_tools = &reader.trained_tools;
+        let known_logits: Vec<f32> = trained_tools
             .tools()
             .iter()
             .enumerate()
@@ -80,7 +80,7 @@ impl<'a> WeightedMeanings<'a> {
         let mut logits: Vec<(RequestMeaning<'a>, f32)> = Vec::new();
         let mut add_tool = |tool: &'a ToolDeclaration, agent: Option<&'a Colleague>| {
             let meaning = RequestMeaning::Tool { tool, agent };
-            match catalogue.find(&tool.name) {
+            match trained_tools.find(&tool.name) {
                 _ if &*tool.name == OUTPUT_READ || !can_be_filled(tool) => {}
                 Some((card, _)) => {
                     present[card] = true;
@@ -106,7 +106,7 @@ impl<'a> WeightedMeanings<'a> {
             unknown.add(RequestMeaning::Remote(colleague), text);
         }
         logits.extend(unknown.compute_logits(reader, gist, &known_logits));
-        for (card, tool) in catalogue.tools().iter().enumerate() {
+        for (card, tool) in trained_tools.tools().iter().enumerate() {
             if !present[card] {
                 logits.push((RequestMeaning::Absent(tool), known_logits[card]));
             }

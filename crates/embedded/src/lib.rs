@@ -8,7 +8,7 @@
 //! | file | job |
 //! |---|---|
 //! | `model.rs` | the model itself: which part answers a request |
-//! | `weights.rs`, `catalogue.rs` | what was trained, and on which tools |
+//! | `weights.rs`, `trained_tools.rs` | what was trained, and on which tools |
 //! | `reading.rs` | what the encoder makes of a text |
 //! | `decision.rs`, `unknown.rs`, `thresholds.rs` | which meaning is likeliest, also of tools that it never saw, and how sure is sure enough |
 //! | `schema.rs`, `question.rs`, `arguments.rs`, `amounts.rs` | the arguments of a call |
@@ -20,7 +20,6 @@
 
 mod amounts;
 mod arguments;
-mod catalogue;
 mod conversation;
 mod decision;
 mod model;
@@ -36,10 +35,11 @@ mod talk;
 #[cfg(test)]
 mod tests;
 mod thresholds;
+mod trained_tools;
 mod unknown;
 mod weights;
 mod wording;
 
-pub use catalogue::known_team;
 pub use model::{EMBEDDED, EmbeddedModel};
 pub use router::RoutedModel;
+pub use trained_tools::known_team;

@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use lango_encoder::{Encoder, TextToken};
 use parking_lot::Mutex;
 
-use super::catalogue::Catalogue;
 use super::question::ParameterQuestion;
+use super::trained_tools::TrainedTools;
 use super::weights::{AGENTS, EmbeddedWeights, HIDDEN, dot_product};
 
 /// Limits the tokens of a request in which answers are searched.
@@ -34,7 +34,7 @@ const SEPARATOR_TOKEN: u32 = 102;
 pub(crate) struct RequestReader {
     encoder: &'static Encoder,
     weights: EmbeddedWeights,
-    pub(crate) catalogue: Catalogue,
+    pub(crate) trained_tools: TrainedTools,
     /// Vectors of cards that are not in the file.
     cards: VectorCache,
     /// Vectors of cards from the layers that were not trained on tools.
@@ -98,7 +98,7 @@ impl RequestReader {
         SHARED.get_or_init(|| Self {
             encoder: Encoder::shared(),
             weights: EmbeddedWeights::load(),
-            catalogue: Catalogue::load(),
+            trained_tools: TrainedTools::load(),
             cards: VectorCache::default(),
             plain_cards: VectorCache::default(),
             gists: Mutex::default(),

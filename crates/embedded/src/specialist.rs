@@ -70,7 +70,7 @@ impl Specialist<'_> {
 
     /// Returns the probability that a dangerous tool needs.
     fn required_probability(&self, tool: &ToolDeclaration) -> f32 {
-        let known = self.reader.catalogue.find(&tool.name).is_some();
+        let known = self.reader.trained_tools.find(&tool.name).is_some();
         if known || is_final(tool) { CALL_DANGEROUS } else { CALL_UNKNOWN }
     }
 

@@ -100,7 +100,7 @@ fn similarity_to_known(reader: &RequestReader, gist: &RequestGist, known: &[f32]
     let mut cards: Vec<usize> = (0..known.len()).collect();
     cards.sort_by(|a, b| known[*b].total_cmp(&known[*a]));
     let likeness = |card: &usize| {
-        let tool = &reader.catalogue.tools()[*card];
+        let tool = &reader.trained_tools.tools()[*card];
         reader.similarity_to_text(gist, format!("{}: {}", as_words(&tool.name), tool.description))
     };
     cards.iter().take(MAX_RIVAL_COUNT).map(likeness).fold(-1.0, f32::max)

@@ -24,4 +24,5 @@ pub use fixture::{Framing, WireProfile, profile};
 pub use replay::RecordedServer;
 pub use script::{ErrorCase, Fault, Reply, Script, ScriptError, ScriptedCall, ScriptedUsage};
 pub use server::{ReceivedRequest, ScriptedServer};
+pub use speech::render_reply;
 pub use variant::{UsagePosition, WireVariant};

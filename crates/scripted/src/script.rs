@@ -101,7 +101,7 @@ pub struct ScriptedUsage {
 }
 
 /// Represents a call in a script.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedCall {
     /// The tool.

@@ -1,12 +1,13 @@
 //! Prepares the content of a reply, before it is rendered for an API.
 
 use bytes::Bytes;
-use lango_model::estimate_tokens;
+use lango_model::{Wire, estimate_tokens};
 
 use super::conversation::Conversation;
 use super::script::{Reply, ScriptedUsage};
 use super::signature::Signatures;
 use super::variant::WireVariant;
+use super::wires::fixture;
 
 /// Represents a reply with everything filled in.
 pub(super) struct Speech<'a> {
@@ -67,7 +68,8 @@ impl<'a> Speech<'a> {
         }
     }
 
-    /// Returns the text in pieces that get smaller, so that there is always a place to cut.
+    /// Returns the text in pieces: words where the variant says so, otherwise pieces that get
+    /// smaller, so that there is always a place to cut.
     pub(super) fn text_pieces(&self) -> impl Iterator<Item = &str> {
         const MAX_PIECE_BYTES: usize = 64 * 1024;
         let mut rest = self.text.as_str();
@@ -75,7 +77,9 @@ impl<'a> Speech<'a> {
             if rest.is_empty() {
                 return None;
             }
-            let wanted = if rest.len() > MAX_PIECE_BYTES {
+            let wanted = if self.variant.words {
+                rest.find(' ').map_or(rest.len(), |space| space + 1)
+            } else if rest.len() > MAX_PIECE_BYTES {
                 MAX_PIECE_BYTES
             } else {
                 rest.len().div_ceil(2).max(8)
@@ -85,6 +89,22 @@ impl<'a> Speech<'a> {
             Some(piece)
         })
     }
+}
+
+/// Renders a reply to an empty request, each event with its end.
+pub fn render_reply(wire: Wire, reply: &Reply, variant: &WireVariant) -> Vec<Bytes> {
+    let conversation = Conversation {
+        wire,
+        model: "model".into(),
+        system: "".into(),
+        messages: Vec::new(),
+        tools: Vec::new(),
+        bytes: 0,
+    };
+    let signatures = Signatures::default();
+    let Rendering { content, ending, .. } =
+        fixture(wire).render(&Speech::new(reply, &conversation, variant, &signatures));
+    variant.apply(fixture(wire), content.into_iter().chain(ending).collect())
 }
 
 impl ReplyCall {
@@ -138,5 +158,22 @@ fn usage_of(
         cached: figures.cached.unwrap_or(0),
         cache_write: figures.cache_write.unwrap_or(0),
         reasoning: figures.reasoning.unwrap_or(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_word_by_word_has_an_event_for_each_word_on_every_wire() {
+        let reply = Reply { say: Some("one two three four ".repeat(10)), ..Reply::default() };
+        let whole = WireVariant::default();
+        let words = WireVariant { words: true, ..WireVariant::default() };
+        for wire in Wire::ALL {
+            let [fewer, more] =
+                [&whole, &words].map(|variant| render_reply(wire, &reply, variant).len());
+            assert!(more >= 40 && fewer < 20, "{wire:?}: {fewer} events, then {more}");
+        }
     }
 }

@@ -15,6 +15,8 @@ use crate::fixture::{Framing, WireFixture};
 pub struct WireVariant {
     /// The body comes in writes of so many bytes, so that characters, lines and events are split.
     pub chunk_bytes: Option<NonZeroUsize>,
+    /// The text comes word by word, as models stream it.
+    pub words: bool,
     /// Lines end in `\r\n`.
     pub crlf: bool,
     /// Comments and unknown kinds of events, or blank lines, are sent as well.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lango_mcp::client::{
-    Catalogue, ClientEnvironment, MAX_SERVER_FILE_BYTES, NoPerson, Person, ProcessEnvironment,
+    ClientEnvironment, KnownServers, MAX_SERVER_FILE_BYTES, NoPerson, Person, ProcessEnvironment,
     Server, ServerConfig, Servers, ToolState, read_servers,
 };
 use lango_model::Model;
@@ -156,8 +156,8 @@ pub async fn open(
     database: Database,
     fold_above: usize,
 ) -> Result<Servers, AppError> {
-    let catalogue = Catalogue::open(database).await?;
-    Ok(Servers::new(configured, catalogue, environment, fold_above))
+    let known_servers = KnownServers::open(database).await?;
+    Ok(Servers::new(configured, known_servers, environment, fold_above))
 }
 
 /// Holds what MCP servers add to a team.

@@ -8,20 +8,20 @@ use lango_protocol::SessionId;
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentsCommand {
     /// List all agents, with capabilities and tools, and the tools without an owner.
-    List(CatalogArguments),
+    List(TeamViewArguments),
     /// One agent.
     Show {
         /// Its name.
         name: String,
         #[command(flatten)]
-        catalog: CatalogArguments,
+        view: TeamViewArguments,
     },
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
     /// All tools.
-    List(CatalogArguments),
+    List(TeamViewArguments),
 }
 
 #[derive(Debug, Subcommand)]
@@ -40,13 +40,13 @@ pub(crate) enum PromptCommand {
         #[arg(long, value_name = "ID")]
         session: Option<SessionId>,
         #[command(flatten)]
-        catalog: CatalogArguments,
+        view: TeamViewArguments,
     },
 }
 
 /// The arguments of commands that only show the team.
 #[derive(Debug, Args)]
-pub(crate) struct CatalogArguments {
+pub(crate) struct TeamViewArguments {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::CommandContext;
 use super::table::render_table;
-use crate::arguments::{AgentsCommand, CatalogArguments, ToolsCommand};
+use crate::arguments::{AgentsCommand, TeamViewArguments, ToolsCommand};
 use crate::failure::{ExitStatus, Failure};
 
 #[derive(Serialize)]
@@ -51,14 +51,14 @@ pub(crate) async fn agents(
 ) -> Result<ExitStatus, Failure> {
     match command {
         AgentsCommand::List(arguments) => list(context, &arguments).await,
-        AgentsCommand::Show { name, catalog } => show(context, &name, &catalog).await,
+        AgentsCommand::Show { name, view } => show(context, &name, &view).await,
     }
 }
 
 /// Returns the team with the tools of MCP servers and the remote agents.
 async fn load_roster(
     context: &CommandContext,
-    arguments: &CatalogArguments,
+    arguments: &TeamViewArguments,
 ) -> Result<Roster, Failure> {
     let team = TeamOptions { topology: arguments.topology.clone(), ..TeamOptions::default() };
     let options = InspectOptions { team, mcp_tools: true, remote_agents: true };
@@ -67,7 +67,7 @@ async fn load_roster(
 
 async fn list(
     context: &CommandContext,
-    arguments: &CatalogArguments,
+    arguments: &TeamViewArguments,
 ) -> Result<ExitStatus, Failure> {
     let view = build_view(&load_roster(context, arguments).await?);
     if arguments.json {
@@ -106,7 +106,7 @@ async fn list(
 async fn show(
     context: &CommandContext,
     name: &str,
-    arguments: &CatalogArguments,
+    arguments: &TeamViewArguments,
 ) -> Result<ExitStatus, Failure> {
     let roster = load_roster(context, arguments).await?;
     let view = build_view(&roster);

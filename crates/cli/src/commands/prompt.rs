@@ -34,7 +34,7 @@ pub(crate) async fn prompt(
     context: &CommandContext,
     command: PromptCommand,
 ) -> Result<ExitStatus, Failure> {
-    let PromptCommand::Show { agent, message, session, catalog: arguments } = command;
+    let PromptCommand::Show { agent, message, session, view: arguments } = command;
     let team = TeamOptions { topology: arguments.topology, ..TeamOptions::default() };
     let options = InspectOptions { team, mcp_tools: true, remote_agents: true };
     let inspection = context.app.inspect(options).await?;

@@ -1,10 +1,9 @@
 //! Implements the MCP client: the tools, resources and prompts of MCP servers.
 //!
 //! [`Servers`] is the entry point: it holds every configured server and what was approved of each
-//! ([`Catalogue`]), and provides their tools. Servers are untrusted: their texts are data, their
+//! ([`KnownServers`]), and provides their tools. Servers are untrusted: their texts are data, their
 //! questions go to a person, and too many messages end the connection.
 
-mod catalogue;
 mod check;
 mod child;
 mod conduct;
@@ -15,6 +14,7 @@ mod expand;
 mod folded;
 mod http;
 mod json;
+mod known_servers;
 mod lines;
 mod link;
 mod naming;
@@ -34,7 +34,6 @@ use std::sync::Arc;
 use lango_egress::Rules;
 use lango_model::Model;
 
-pub use catalogue::{Catalogue, KnownServer, KnownTool, ToolState};
 pub use child::ProcessEnvironment;
 pub use config::{
     ConfigSource, HttpConfig, OauthConfig, SamplingBudget, ServerConfig, ServerName, StdioConfig,
@@ -43,6 +42,7 @@ pub use config::{
 pub use error::ClientError;
 pub use expand::{ExpandError, expand};
 pub use json::{JsonEntry, MAX_SERVER_FILE_BYTES, ParsedEntry, read_servers};
+pub use known_servers::{KnownServer, KnownServers, KnownTool, ToolState};
 pub use naming::tool_name;
 pub use oauth::{Login, is_signed_in, logout};
 pub use person::{AnswerFuture, Field, Form, FormAnswers, NoPerson, Person};

@@ -9,9 +9,9 @@ use rmcp::model::{CallToolResult, JsonObject};
 use tokio::sync::{Mutex, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::catalogue::{Catalogue, KnownServer, ToolListChanges, ToolState};
 use super::config::{ServerConfig, ServerName};
 use super::conversation::Conversation;
+use super::known_servers::{KnownServer, KnownServers, ToolListChanges, ToolState};
 use super::link::ServerConnection;
 use super::pin;
 use super::sampling::Sampling;
@@ -36,7 +36,7 @@ const LIST_INTERVAL: Duration = Duration::from_secs(1);
 pub struct Server {
     /// Its configuration.
     pub config: ServerConfig,
-    catalogue: Catalogue,
+    known_servers: KnownServers,
     environment: Arc<ClientEnvironment>,
     /// The lock makes two first calls start one program, and delays calls while the server's tool
     /// list is compared.
@@ -96,13 +96,13 @@ impl ServerState {
 impl Server {
     pub(crate) fn new(
         config: ServerConfig,
-        catalogue: Catalogue,
+        known_servers: KnownServers,
         environment: Arc<ClientEnvironment>,
         offer_changed: watch::Sender<u64>,
     ) -> Arc<Self> {
         let server = Arc::new(Self {
             config,
-            catalogue,
+            known_servers,
             environment,
             state: Mutex::default(),
             slots: Semaphore::new(MAX_PARALLEL_CALLS),
@@ -117,7 +117,7 @@ impl Server {
 
     /// Returns what is stored about it, without starting it.
     pub fn find_stored(&self) -> Option<KnownServer> {
-        self.catalogue.find_server(&self.config)
+        self.known_servers.find_server(&self.config)
     }
 
     /// Returns the reason why it must not be started, if there is one.
@@ -126,7 +126,7 @@ impl Server {
         if !self.config.enabled {
             return Some(ClientError::Disabled(server));
         }
-        self.catalogue.is_redefined(&self.config).then(|| ClientError::Frozen {
+        self.known_servers.is_redefined(&self.config).then(|| ClientError::Frozen {
             server,
             tool: String::new(),
             what: "the entry in the project's file".to_owned(),
@@ -241,7 +241,7 @@ impl Server {
         let tools = link.tools(self.config.startup_timeout).await?;
         let (versions, problems) = pin::read_all(&tools);
         *self.problems.lock() = problems;
-        let changes = self.catalogue.record_tool_list(&self.config, &versions).await?;
+        let changes = self.known_servers.record_tool_list(&self.config, &versions).await?;
         if changes.any {
             tracing::info!(server = %self.config.name, tools = versions.len(), "MCP tools changed");
             self.offer_changed.send_modify(|times| *times += 1);
@@ -360,7 +360,7 @@ impl Server {
     /// Checks that a tool is enabled and unchanged since it was approved.
     fn check(&self, tool: &str, digest: &str) -> Result<(), ClientError> {
         let server = self.config.name.to_string();
-        let known = self.catalogue.find_tool(&self.config, tool);
+        let known = self.known_servers.find_tool(&self.config, tool);
         let known = known.filter(|known| known.state() != ToolState::Gone);
         let Some(known) = known.filter(|_| self.config.enables_tool(tool)) else {
             return Err(ClientError::UnknownTool { server, tool: tool.to_owned() });
@@ -375,7 +375,7 @@ impl Server {
 
     /// Returns the current digest of a tool, which an approval is bound to.
     pub(crate) fn current_digest(&self, tool: &str) -> String {
-        let known = self.catalogue.find_tool(&self.config, tool);
+        let known = self.known_servers.find_tool(&self.config, tool);
         known.and_then(|known| known.current).map_or_else(|| "missing".to_owned(), |c| c.digest)
     }
 

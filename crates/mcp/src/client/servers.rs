@@ -7,9 +7,9 @@ use futures_util::future::join_all;
 use lango_tool::RegisteredTool;
 use tokio::sync::watch;
 
-use super::catalogue::{Catalogue, ToolState};
 use super::config::ServerConfig;
 use super::folded;
+use super::known_servers::{KnownServers, ToolState};
 use super::pin::{self, ToolVersion};
 use super::server::Server;
 use super::tool::McpTool;
@@ -19,7 +19,7 @@ use super::{ClientEnvironment, ClientError};
 #[derive(Clone)]
 pub struct Servers {
     all: Arc<Vec<Arc<Server>>>,
-    catalogue: Catalogue,
+    known: KnownServers,
     offer_changed: watch::Sender<u64>,
     /// The size of one agent's declarations above which a server's tools are folded into two.
     fold_above: usize,
@@ -38,17 +38,22 @@ impl Servers {
     /// Creates the servers without starting any.
     pub fn new(
         configs: Vec<ServerConfig>,
-        catalogue: Catalogue,
+        known_servers: KnownServers,
         environment: ClientEnvironment,
         fold_above: usize,
     ) -> Self {
         let environment = Arc::new(environment);
         let offer_changed = watch::Sender::new(0);
         let server = |config| {
-            Server::new(config, catalogue.clone(), Arc::clone(&environment), offer_changed.clone())
+            Server::new(
+                config,
+                known_servers.clone(),
+                Arc::clone(&environment),
+                offer_changed.clone(),
+            )
         };
         let all = Arc::new(configs.into_iter().map(server).collect());
-        Self { all, catalogue, offer_changed, fold_above }
+        Self { all, known: known_servers, offer_changed, fold_above }
     }
 
     /// Returns all servers, sorted by name.
@@ -62,9 +67,9 @@ impl Servers {
         found.ok_or_else(|| ClientError::UnknownServer(name.to_owned()))
     }
 
-    /// Returns the catalogue.
-    pub fn catalogue(&self) -> &Catalogue {
-        &self.catalogue
+    /// Returns the servers that were seen before.
+    pub fn known_servers(&self) -> &KnownServers {
+        &self.known
     }
 
     /// Returns a receiver that is notified when the offered tools change.
@@ -87,18 +92,18 @@ impl Servers {
     fn has_frozen(&self) -> bool {
         let is_frozen = |server: &Arc<Server>| {
             let known = server.find_stored().map(|known| known.tools).unwrap_or_default();
-            self.catalogue.is_redefined(&server.config)
+            self.known.is_redefined(&server.config)
                 || known.values().any(|tool| tool.state() == ToolState::Frozen)
         };
         self.all.iter().any(is_frozen)
     }
 
-    /// Reloads the catalogue if something is frozen, because another process may have approved it.
+    /// Reloads the known servers if something is frozen, because another process may have approved it.
     /// Returns true if something may have changed.
     pub async fn reload_if_frozen(&self) -> Result<bool, ClientError> {
         let has_frozen = self.has_frozen();
         if has_frozen {
-            self.catalogue.load().await?;
+            self.known.load().await?;
         }
         Ok(has_frozen)
     }

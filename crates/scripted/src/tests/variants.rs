@@ -55,10 +55,12 @@ fn variant() -> impl Strategy<Value = WireVariant> {
     let chunk = prop_oneof![Just(None), (1..60_usize).prop_map(NonZeroUsize::new)];
     let usage =
         prop::sample::select(vec![UsagePosition::End, UsagePosition::None, UsagePosition::Early]);
-    (chunk, usage, any::<[bool; 7]>()).prop_map(|(chunk_bytes, usage, habits)| {
-        let [crlf, comments, unknown_fields, no_end_mark, glued, duplicate_index, whole] = habits;
+    (chunk, usage, any::<[bool; 8]>()).prop_map(|(chunk_bytes, usage, habits)| {
+        let [words, crlf, comments, unknown_fields, no_end_mark, glued, duplicate_index, whole] =
+            habits;
         WireVariant {
             chunk_bytes,
+            words,
             crlf,
             comments,
             unknown_fields,

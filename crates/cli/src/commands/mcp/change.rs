@@ -94,7 +94,7 @@ pub(super) async fn remove(context: &CommandContext, name: &str) -> Result<(), F
                 wired::PROJECT_FILE
             )));
         }
-        servers.catalogue().forget(&server.config).await?;
+        servers.known_servers().forget(&server.config).await?;
         logout(&server.config, &environment)?;
     } else if !context.config().mcp_servers.contains_key(name) {
         servers.get(name)?;
@@ -122,7 +122,7 @@ pub(super) async fn approve(
         )));
     }
     let mut text = String::new();
-    let is_redefined = servers.catalogue().is_redefined(&server.config);
+    let is_redefined = servers.known_servers().is_redefined(&server.config);
     if tool.is_none() && is_redefined {
         text += &format!("{name} is another one now: {}\n", server.config.location());
     }
@@ -146,7 +146,7 @@ pub(super) async fn approve(
         context.printer.print("It stays frozen.\n")?;
         return Ok(ExitStatus::Failure);
     }
-    let approved = servers.catalogue().approve(&server.config, tool).await?;
+    let approved = servers.known_servers().approve(&server.config, tool).await?;
     context.printer.print(&format!("Agreed to {} tools of {name}.\n", approved.len()))?;
     Ok(ExitStatus::Success)
 }

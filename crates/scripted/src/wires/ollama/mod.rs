@@ -1,7 +1,6 @@
 //! Implements Ollama's own `/api/chat`.
 
 mod parse;
-mod refusal;
 mod render;
 #[cfg(test)]
 mod tests;
@@ -52,11 +51,11 @@ impl WireFixture for Ollama {
     }
 
     fn refusal(&self, status: u16, message: &str) -> Refusal {
-        refusal::refusal(status, message)
+        render::refusal(status, message)
     }
 
     fn refusal_in(&self, case: ErrorCase, model: &str) -> Option<Refusal> {
-        Some(refusal::refusal_in(case, model))
+        Some(render::refusal_in(case, model))
     }
 
     fn error_event(&self) -> &'static str {

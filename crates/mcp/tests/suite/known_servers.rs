@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lango_mcp::client::{
-    Catalogue, ConfigSource, ServerConfig, StdioConfig, ToolState, ToolVersion, TransportConfig,
+    ConfigSource, KnownServers, ServerConfig, StdioConfig, ToolState, ToolVersion, TransportConfig,
 };
 use lango_store::DatabaseLocation;
 use lango_store::testing::open;
@@ -17,8 +17,8 @@ fn tool(name: &str, description: &str) -> ToolVersion {
     ToolVersion::new(name, description, r#"{"type":"object"}"#, "")
 }
 
-fn states(catalogue: &Catalogue, config: &ServerConfig) -> Vec<(String, ToolState)> {
-    let tools = catalogue.find_server(config).unwrap().tools;
+fn states(known_servers: &KnownServers, config: &ServerConfig) -> Vec<(String, ToolState)> {
+    let tools = known_servers.find_server(config).unwrap().tools;
     tools.values().map(|tool| (tool.name.clone(), tool.state())).collect()
 }
 
@@ -26,44 +26,44 @@ pub(crate) async fn the_first_sight_is_agreed_to_and_what_differs_later_is_froze
     location: DatabaseLocation,
 ) {
     use ToolState::{Approved, Frozen, Gone};
-    let catalogue = Catalogue::open(open(&location).await).await.unwrap();
+    let known_servers = KnownServers::open(open(&location).await).await.unwrap();
     let config = server("one");
-    assert!(catalogue.find_server(&config).is_none());
+    assert!(known_servers.find_server(&config).is_none());
     let first = [tool("a", "A\0 with a NUL"), tool("b", "B")];
-    let changes = catalogue.record_tool_list(&config, &first).await.unwrap();
+    let changes = known_servers.record_tool_list(&config, &first).await.unwrap();
     assert!(changes.is_new && changes.any && changes.frozen.is_empty());
-    assert!(!catalogue.record_tool_list(&config, &first).await.unwrap().any);
+    assert!(!known_servers.record_tool_list(&config, &first).await.unwrap().any);
     // One tool is changed, one is removed, one is new.
     let later = [tool("a", "A, and more"), tool("c", "C")];
-    let changes = catalogue.record_tool_list(&config, &later).await.unwrap();
+    let changes = known_servers.record_tool_list(&config, &later).await.unwrap();
     assert_eq!(changes.frozen, ["a", "c"]);
     let known = |name: &str, state| (name.to_owned(), state);
     let expected = [known("a", Frozen), known("b", Gone), known("c", Frozen)];
-    assert_eq!(states(&catalogue, &config), expected);
-    assert_eq!(catalogue.approve(&config, Some("c")).await.unwrap(), ["c"]);
-    assert_eq!(states(&catalogue, &config)[0].1, Frozen);
+    assert_eq!(states(&known_servers, &config), expected);
+    assert_eq!(known_servers.approve(&config, Some("c")).await.unwrap(), ["c"]);
+    assert_eq!(states(&known_servers, &config)[0].1, Frozen);
     // The original version is still approved.
-    catalogue.record_tool_list(&config, &first).await.unwrap();
+    known_servers.record_tool_list(&config, &first).await.unwrap();
     let expected = [known("a", Approved), known("b", Approved), known("c", Gone)];
-    assert_eq!(states(&catalogue, &config), expected);
+    assert_eq!(states(&known_servers, &config), expected);
     // A tool that was never approved is deleted when it is removed.
-    catalogue.record_tool_list(&config, &[tool("d", "D")]).await.unwrap();
-    assert!(catalogue.find_tool(&config, "d").is_some());
-    assert!(catalogue.record_tool_list(&config, &first).await.unwrap().any);
-    catalogue.load().await.unwrap();
-    assert_eq!(states(&catalogue, &config), expected);
+    known_servers.record_tool_list(&config, &[tool("d", "D")]).await.unwrap();
+    assert!(known_servers.find_tool(&config, "d").is_some());
+    assert!(known_servers.record_tool_list(&config, &first).await.unwrap().any);
+    known_servers.load().await.unwrap();
+    assert_eq!(states(&known_servers, &config), expected);
 }
 
 pub(crate) async fn what_was_agreed_to_is_known_to_the_next_process(location: DatabaseLocation) {
     let config = server("one");
-    let first = Catalogue::open(open(&location).await).await.unwrap();
+    let first = KnownServers::open(open(&location).await).await.unwrap();
     first.record_tool_list(&config, &[tool("a", "A")]).await.unwrap();
     first.record_tool_list(&config, &[tool("a", "other")]).await.unwrap();
-    let second = Catalogue::open(open(&location).await).await.unwrap();
+    let second = KnownServers::open(open(&location).await).await.unwrap();
     assert_eq!(second.find_server(&config), first.find_server(&config));
     assert_eq!(states(&second, &config)[0].1, ToolState::Frozen);
     second.approve(&config, None).await.unwrap();
-    // The first catalogue is unchanged until it is loaded again.
+    // The first store is unchanged until it is loaded again.
     assert_eq!(states(&first, &config)[0].1, ToolState::Frozen);
     first.load().await.unwrap();
     assert_eq!(states(&first, &config)[0].1, ToolState::Approved);
@@ -73,22 +73,22 @@ pub(crate) async fn what_was_agreed_to_is_known_to_the_next_process(location: Da
 }
 
 pub(crate) async fn the_servers_of_two_projects_are_two(location: DatabaseLocation) {
-    let catalogue = Catalogue::open(open(&location).await).await.unwrap();
+    let known_servers = KnownServers::open(open(&location).await).await.unwrap();
     let of = |directory: &str| ServerConfig {
         source: ConfigSource::Project(PathBuf::from(directory)),
         ..server("one")
     };
-    catalogue.record_tool_list(&of("/a"), &[tool("a", "A")]).await.unwrap();
+    known_servers.record_tool_list(&of("/a"), &[tool("a", "A")]).await.unwrap();
     assert!(
-        catalogue.find_server(&of("/b")).is_none()
-            && catalogue.find_server(&server("one")).is_none()
+        known_servers.find_server(&of("/b")).is_none()
+            && known_servers.find_server(&server("one")).is_none()
     );
-    let changes = catalogue.record_tool_list(&of("/b"), &[tool("a", "another")]).await.unwrap();
+    let changes = known_servers.record_tool_list(&of("/b"), &[tool("a", "another")]).await.unwrap();
     assert!(changes.is_new && changes.frozen.is_empty());
 }
 
 pub(crate) async fn an_entry_of_a_project_that_changed_is_another_one(location: DatabaseLocation) {
-    let catalogue = Catalogue::open(open(&location).await).await.unwrap();
+    let known_servers = KnownServers::open(open(&location).await).await.unwrap();
     let of = |command: &str, source: ConfigSource| {
         let program = StdioConfig { command: command.to_owned(), ..StdioConfig::default() };
         ServerConfig {
@@ -97,12 +97,15 @@ pub(crate) async fn an_entry_of_a_project_that_changed_is_another_one(location: 
         }
     };
     let project = || ConfigSource::Project(PathBuf::from("/a"));
-    catalogue.record_tool_list(&of("good", project()), &[tool("a", "A")]).await.unwrap();
-    assert!(!catalogue.is_redefined(&of("good", project())));
-    assert!(catalogue.is_redefined(&of("evil", project())));
-    catalogue.approve(&of("evil", project()), None).await.unwrap();
-    assert!(!catalogue.is_redefined(&of("evil", project())));
+    known_servers.record_tool_list(&of("good", project()), &[tool("a", "A")]).await.unwrap();
+    assert!(!known_servers.is_redefined(&of("good", project())));
+    assert!(known_servers.is_redefined(&of("evil", project())));
+    known_servers.approve(&of("evil", project()), None).await.unwrap();
+    assert!(!known_servers.is_redefined(&of("evil", project())));
     // The user's own configuration needs no approval.
-    catalogue.record_tool_list(&of("good", ConfigSource::User), &[tool("a", "A")]).await.unwrap();
-    assert!(!catalogue.is_redefined(&of("other", ConfigSource::User)));
+    known_servers
+        .record_tool_list(&of("good", ConfigSource::User), &[tool("a", "A")])
+        .await
+        .unwrap();
+    assert!(!known_servers.is_redefined(&of("other", ConfigSource::User)));
 }

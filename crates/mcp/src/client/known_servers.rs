@@ -104,7 +104,7 @@ type ServersByKey = BTreeMap<(String, String), KnownServer>;
 
 /// Holds all servers and tools that were seen and approved. Clones share it.
 #[derive(Clone)]
-pub struct Catalogue {
+pub struct KnownServers {
     database: Database,
     /// The lock is held for a lookup; calls are proposed in parallel.
     known: Arc<RwLock<ServersByKey>>,
@@ -121,13 +121,13 @@ pub struct ToolListChanges {
     pub any: bool,
 }
 
-impl Catalogue {
-    /// Opens the catalogue of a database.
+impl KnownServers {
+    /// Opens the known servers of a database.
     pub async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT).await?;
-        let catalogue = Self { database, known: Arc::default() };
-        catalogue.load().await?;
-        Ok(catalogue)
+        let known_servers = Self { database, known: Arc::default() };
+        known_servers.load().await?;
+        Ok(known_servers)
     }
 
     /// Reads the database again, because another process may have approved something.
@@ -154,13 +154,13 @@ impl Catalogue {
 
     /// Returns what is stored about a server, or none if it was never seen.
     pub fn find_server(&self, config: &ServerConfig) -> Option<KnownServer> {
-        self.known.read().get(&catalogue_key(config)).cloned()
+        self.known.read().get(&server_key(config)).cloned()
     }
 
     /// Returns one tool of a server.
     pub fn find_tool(&self, config: &ServerConfig, name: &str) -> Option<KnownTool> {
         let known = self.known.read();
-        known.get(&catalogue_key(config))?.tools.get(name).cloned()
+        known.get(&server_key(config))?.tools.get(name).cloned()
     }
 
     /// Tells whether the entry in a project's file differs from the approved one. The user's own
@@ -266,7 +266,7 @@ impl Catalogue {
 
     /// Deletes a server. When it is seen again, it counts as new.
     pub async fn forget(&self, config: &ServerConfig) -> Result<(), StoreError> {
-        let (scope, name) = catalogue_key(config);
+        let (scope, name) = server_key(config);
         let tools = Statement::new("DELETE FROM mcp_tools WHERE scope = $1 AND server = $2");
         let server = Statement::new("DELETE FROM mcp_servers WHERE scope = $1 AND name = $2");
         let bound = |statement: Statement| statement.bind(scope.as_str()).bind(name.as_str());
@@ -276,11 +276,11 @@ impl Catalogue {
     }
 
     fn update_cache(&self, config: &ServerConfig, server: KnownServer) {
-        self.known.write().insert(catalogue_key(config), server);
+        self.known.write().insert(server_key(config), server);
     }
 }
 
-fn catalogue_key(config: &ServerConfig) -> (String, String) {
+fn server_key(config: &ServerConfig) -> (String, String) {
     (config.source.scope(), config.name.to_string())
 }
 

@@ -20,7 +20,7 @@ pub(crate) const PLAN_CARD: usize = 81;
 
 /// Holds the known tools, in the order of their cards.
 #[derive(Debug)]
-pub(crate) struct Catalogue {
+pub(crate) struct TrainedTools {
     tools: Vec<KnownTool>,
     by_name: BTreeMap<String, usize>,
 }
@@ -87,7 +87,7 @@ enum TypeName {
     Array,
 }
 
-impl Catalogue {
+impl TrainedTools {
     pub(crate) fn load() -> Self {
         let text = include_str!("../weights/tools.json");
         let entries = match serde_json::from_str::<OrderedEntries>(text) {
@@ -115,11 +115,11 @@ impl Catalogue {
 /// Returns the agents and tools that the embedded model was trained on, as colleagues of an
 /// orchestrator: the team that labelled requests are about. The planner has no tools.
 pub fn known_team() -> Vec<Colleague> {
-    let catalogue = Catalogue::load();
+    let trained_tools = TrainedTools::load();
     let agent = |(class, name): (usize, &&str)| Colleague {
         name: (*name).to_owned(),
         description: super::orchestrator::agent_purpose(name).to_owned(),
-        tools: catalogue
+        tools: trained_tools
             .tools()
             .iter()
             .filter(|tool| tool.agent == class)
@@ -248,14 +248,14 @@ mod tests {
 
     #[test]
     fn there_is_a_card_for_every_tool() {
-        let catalogue = Catalogue::load();
-        assert_eq!(catalogue.tools().len(), SMALL_TALK_CARD);
+        let trained_tools = TrainedTools::load();
+        assert_eq!(trained_tools.tools().len(), SMALL_TALK_CARD);
         assert_eq!(PLAN_CARD + 1, crate::weights::CARDS);
-        let (card, tool) = catalogue.find("fs_read").unwrap();
-        assert_eq!(catalogue.tools()[card].name, "fs_read");
+        let (card, tool) = trained_tools.find("fs_read").unwrap();
+        assert_eq!(trained_tools.tools()[card].name, "fs_read");
         assert_eq!(AGENTS[tool.agent], "operator");
         assert!(tool.parameters.iter().any(|p| p.name == "path" && p.required));
-        for tool in catalogue.tools() {
+        for tool in trained_tools.tools() {
             let offered = crate::schema::read_parameters(&tool.declaration());
             let mut own = tool.parameters.clone();
             own.sort_by(|a, b| a.name.cmp(&b.name));
@@ -263,6 +263,6 @@ mod tests {
             let no_choice = |p: &Parameter| matches!(&p.kind, ValueKind::Choice(c) if c.is_empty());
             assert!(!tool.parameters.iter().any(no_choice), "{}", tool.name);
         }
-        assert_eq!(catalogue.find("payment_send").unwrap().1.level, SafetyLevel::Dangerous);
+        assert_eq!(trained_tools.find("payment_send").unwrap().1.level, SafetyLevel::Dangerous);
     }
 }
