@@ -16,6 +16,7 @@ mod decision;
 mod dispatch;
 mod events_adapter;
 mod handle;
+mod images;
 mod live;
 mod loop_guard;
 mod observer;
@@ -44,7 +45,7 @@ pub use context::{ContextFuture, ContextRequest, ContextSource, collect_context}
 pub use events_adapter::{EventsAdapter, PastTurn};
 pub use handle::{TurnError, TurnHandle};
 pub use live::TurnSubscription;
-pub use observer::{Advice, AdviceFuture, Advisor, ObserverFuture, TurnObserver};
+pub use observer::{Advice, AdviceFuture, Advisor, FinishedTurn, ObserverFuture, TurnObserver};
 pub use offer::offered_tools;
 pub use record::TurnRecord;
 pub use remote::{RemoteAgent, RemoteFuture, RemoteReply, RemoteRequest};

@@ -1,21 +1,52 @@
 //! Runs observers after a turn, and defines advisors that help during one.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use lango_protocol::{SessionId, TurnId};
+use lango_protocol::{Event, SessionId, TurnId};
+use lango_store::{Journal, StoreError};
 use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
 
 /// Resolves when the observer has finished; an error describes, for a person, what was not done.
 pub type ObserverFuture<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
 
-/// Learns from a turn after it has ended: memory, lessons, open questions. Reads the journal, works
-/// in the background and never delays the user. Implemented by the agent crates.
+/// Represents a turn that has ended.
+#[derive(Debug)]
+pub struct FinishedTurn {
+    /// Its session.
+    pub session: SessionId,
+    /// Its id.
+    pub turn: TurnId,
+    events: Vec<Event>,
+    /// The number of redactions in the journal when the turn began.
+    redactions: u64,
+}
+
+impl FinishedTurn {
+    /// Creates a turn with its events. `redactions` is the number of redactions in the journal
+    /// before the first of them was written.
+    pub fn new(session: SessionId, turn: TurnId, events: Vec<Event>, redactions: u64) -> Self {
+        Self { session, turn, events, redactions }
+    }
+
+    /// Returns its events, in order. They are read from the journal if words were redacted there
+    /// since.
+    pub async fn events(&self, journal: &Journal) -> Result<Cow<'_, [Event]>, StoreError> {
+        if journal.redactions() == self.redactions {
+            return Ok(Cow::Borrowed(&self.events));
+        }
+        journal.read_turn_events(&self.session, self.turn).await.map(Cow::Owned)
+    }
+}
+
+/// Learns from a turn after it has ended: memory, lessons, open questions. Works in the background
+/// and never delays the user. Implemented by the agent crates.
 pub trait TurnObserver: Send + Sync {
     /// Is called after a turn has ended, successfully or not.
-    fn finished<'a>(&'a self, session: &'a SessionId, turn: TurnId) -> ObserverFuture<'a>;
+    fn finished<'a>(&'a self, turn: &'a FinishedTurn) -> ObserverFuture<'a>;
 }
 
 /// Says what helped when a call failed before.
@@ -55,15 +86,16 @@ impl ObserverTasks {
     }
 
     /// Starts the observers, one after the other, in the background.
-    pub(crate) fn start_observers(&self, session: &SessionId, turn: TurnId) {
+    pub(crate) fn start_observers(&self, turn: FinishedTurn) {
         if self.observers.is_empty() {
             return;
         }
-        let (observers, session) = (self.observers.clone(), session.clone());
+        let observers = self.observers.clone();
         let failures = Arc::clone(&self.failures);
         self.tasks.spawn(async move {
             for observer in observers {
-                if let Err(failure) = observer.finished(&session, turn).await {
+                if let Err(failure) = observer.finished(&turn).await {
+                    let FinishedTurn { session, turn, .. } = &turn;
                     tracing::warn!(%session, %turn, "an observer failed");
                     tracing::debug!(reason = failure, "reason of the observer's failure");
                     let mut failures = failures.lock();

@@ -19,8 +19,24 @@ pub(crate) struct EndedTurn {
     pub(crate) outcome: Outcome,
     /// The position of its last event.
     pub(crate) head: u64,
-    /// The events that later turns may see.
-    pub(crate) conversation: Vec<Event>,
+    /// All its events, in order.
+    pub(crate) events: Vec<Event>,
+}
+
+impl EndedTurn {
+    /// Returns the events that later turns may see.
+    pub(crate) fn conversation(&self) -> Vec<Event> {
+        let seen_later = |event: &&Event| {
+            matches!(
+                event.body,
+                EventBody::UserMessage { .. }
+                    | EventBody::Message { answer: true, .. }
+                    | EventBody::Transfer { .. }
+                    | EventBody::TransferFinished { .. }
+            )
+        };
+        self.events.iter().filter(seen_later).cloned().collect()
+    }
 }
 
 /// Identifies the speaking agent and its transfer.
@@ -96,23 +112,14 @@ pub(crate) struct WriteOptions {
 #[derive(Default)]
 struct RecorderState {
     record: TurnRecord,
-    /// The events that later turns may see.
-    conversation: Vec<Event>,
+    /// All events of the turn, for those who learn from it.
+    events: Vec<Event>,
 }
 
 impl RecorderState {
     fn apply(&mut self, event: &Event) {
         self.record.apply(event);
-        let seen_later = matches!(
-            event.body,
-            EventBody::UserMessage { .. }
-                | EventBody::Message { answer: true, .. }
-                | EventBody::Transfer { .. }
-                | EventBody::TransferFinished { .. }
-        );
-        if seen_later {
-            self.conversation.push(event.clone());
-        }
+        self.events.push(event.clone());
     }
 }
 
@@ -222,8 +229,8 @@ impl Recorder {
         let options = WriteOptions { release: true, ..WriteOptions::default() };
         self.write(&events, options).await?;
         self.notify(events).await;
-        let conversation = std::mem::take(&mut state.conversation);
-        Ok(EndedTurn { outcome, head: self.newest_position(), conversation })
+        let events = std::mem::take(&mut state.events);
+        Ok(EndedTurn { outcome, head: self.newest_position(), events })
     }
 
     /// Gives each draft its position.

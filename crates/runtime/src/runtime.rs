@@ -3,16 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
-use bytes::Bytes;
-use lango_model::{Image, Model, ReplyOptions, UserMessage};
+use lango_model::{Model, ReplyOptions, UserMessage};
 use lango_orchestration::AgentTree;
 use lango_protocol::{
-    AgentName, DirectCall, Event, EventBody, ImageReference, Outcome, SessionId, Timestamp, TurnId,
-    WarningCode,
+    AgentName, DirectCall, Event, EventBody, Outcome, SessionId, Timestamp, TurnId, WarningCode,
 };
-use lango_store::{Journal, SessionClaim, StoredOutput};
+use lango_store::{Journal, SessionClaim};
 use lango_tool::RegisteredTool;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc;
@@ -21,8 +17,9 @@ use tracing::Instrument as _;
 
 use crate::context::ContextSource;
 use crate::events_adapter::EventsAdapter;
+use crate::images::{load_images, store_images};
 use crate::live::{Listener, LiveTurns, TurnSubscription};
-use crate::observer::ObserverTasks;
+use crate::observer::{FinishedTurn, ObserverTasks};
 use crate::output::OutputRead;
 use crate::record::TurnRecord;
 use crate::recorder::{EventDraft, Recorder, WriteOptions};
@@ -329,7 +326,7 @@ impl SharedRuntime {
         }
         self.refresh_cache(&claim, &mut cache).await?;
         let turns = Arc::clone(&cache.turns);
-        let images = self.load_images(&session, &record.images).await?;
+        let images = load_images(&self.journal, &session, &record.images).await?;
         let recorder = Recorder::new(self.journal.clone(), claim, turn, &events, listener);
         let text = "this turn was interrupted and goes on".to_owned();
         let resumed = EventBody::Warning { code: WarningCode::Resumed, text };
@@ -355,42 +352,18 @@ impl SharedRuntime {
         }
         let is_direct_call = turn.is_direct_call().await;
         let ended = turn.run().await?;
-        if !is_direct_call {
-            self.observer_tasks.start_observers(&session, id);
-        }
         let mut turns = Vec::clone(&cache.turns);
-        turns.extend(self.adapter.past_turns(&ended.conversation));
+        turns.extend(self.adapter.past_turns(&ended.conversation()));
         let finished = cache.finished + 1;
         let visible = visible_turns(finished, self.settings.history_turns);
         turns.drain(..turns.len().saturating_sub(visible as usize));
         let redactions = cache.redactions;
         *cache = SessionCache { head: ended.head, finished, turns: Arc::new(turns), redactions };
-        Ok(ended.outcome)
-    }
-
-    /// Loads the images of a resumed turn. The turn goes on without an image that is gone.
-    async fn load_images(
-        &self,
-        session: &SessionId,
-        references: &[ImageReference],
-    ) -> Result<Vec<Image>, TurnError> {
-        let mut images = Vec::with_capacity(references.len());
-        for image in references {
-            let stored = self.journal.read_output(session, &image.reference).await?;
-            let reference = &image.reference;
-            let Some(text) = stored else {
-                tracing::warn!(%session, reference, "an image of the turn is not in the journal");
-                continue;
-            };
-            match BASE64.decode(text) {
-                Ok(data) => images
-                    .push(Image { media_type: image.media_type.clone(), data: Bytes::from(data) }),
-                Err(error) => {
-                    tracing::warn!(%session, reference, %error, "an image of the turn is damaged");
-                }
-            }
+        if !is_direct_call {
+            let turn = FinishedTurn::new(session, id, ended.events, redactions);
+            self.observer_tasks.start_observers(turn);
         }
-        Ok(images)
+        Ok(ended.outcome)
     }
 
     async fn claim_session(
@@ -464,20 +437,6 @@ impl SharedRuntime {
         }
         Ok(claim)
     }
-}
-
-/// Converts images to their journal form: a reference in the event, the bytes as a stored output.
-fn store_images(turn: TurnId, images: &[Image]) -> (Vec<ImageReference>, Vec<StoredOutput>) {
-    let stored = images.iter().enumerate().map(|(number, image)| {
-        let reference = format!("{turn}-image-{}", number + 1);
-        let event = ImageReference {
-            media_type: image.media_type.clone(),
-            bytes: image.data.len() as u64,
-            reference: reference.clone(),
-        };
-        (event, StoredOutput { reference, text: BASE64.encode(&image.data) })
-    });
-    stored.unzip()
 }
 
 /// Returns how many of the finished turns a model sees: at most `limit`. The first of them stays

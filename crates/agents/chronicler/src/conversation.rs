@@ -24,6 +24,8 @@ pub(crate) struct Watermark {
     pub(crate) noted: u64,
     /// The position up to which the conversation was observed.
     pub(crate) observed: u64,
+    /// The tokens between the two; none if they were not counted.
+    pub(crate) unobserved_tokens: Option<i64>,
 }
 
 /// Represents a message of a conversation.
@@ -52,13 +54,37 @@ impl MemoryStores {
         &self,
         session: &SessionId,
     ) -> Result<Watermark, ChroniclerError> {
-        let statement =
-            Statement::new("SELECT noted_seq, observed_seq FROM watermarks WHERE session = $1");
+        let statement = Statement::new(
+            "SELECT noted_seq, observed_seq, unobserved_tokens FROM watermarks WHERE session = $1",
+        );
         let rows = self.database.query(statement.bind(session.as_str())).await?;
         match rows.first() {
-            Some(row) => Ok(Watermark { noted: row.unsigned(0)?, observed: row.unsigned(1)? }),
-            None => Ok(Watermark { noted: 0, observed: 0 }),
+            Some(row) => Ok(Watermark {
+                noted: row.unsigned(0)?,
+                observed: row.unsigned(1)?,
+                unobserved_tokens: row.optional_integer(2)?,
+            }),
+            None => Ok(Watermark { noted: 0, observed: 0, unobserved_tokens: Some(0) }),
         }
+    }
+
+    /// Stores the tokens of a session that were not counted, unless a watermark moved since.
+    pub(crate) async fn store_unobserved_tokens(
+        &self,
+        session: &SessionId,
+        mark: Watermark,
+        tokens: u64,
+    ) -> Result<(), ChroniclerError> {
+        let statement = Statement::new(
+            "UPDATE watermarks SET unobserved_tokens = $4 WHERE session = $1 AND noted_seq = $2 \
+             AND observed_seq = $3 AND unobserved_tokens IS NULL",
+        )
+        .bind(session.as_str())
+        .bind(position_to_sql(mark.noted))
+        .bind(position_to_sql(mark.observed))
+        .bind(position_to_sql(tokens));
+        self.database.write(statement.into()).await?;
+        Ok(())
     }
 
     /// Returns whole finished turns after a position, up to `most` tokens, but at least one turn if
@@ -118,31 +144,35 @@ fn message_from_event(event: &Event) -> Option<ConversationMessage> {
 /// row.
 pub(crate) fn create_watermark(session: &SessionId) -> Statement {
     Statement::new(
-        "INSERT INTO watermarks (session, noted_seq, observed_seq, last_turn) \
-         VALUES ($1, 0, 0, '') ON CONFLICT DO NOTHING",
+        "INSERT INTO watermarks (session, noted_seq, observed_seq, last_turn, unobserved_tokens) \
+         VALUES ($1, 0, 0, '', 0) ON CONFLICT DO NOTHING",
     )
     .bind(session.as_str())
 }
 
-/// Returns the statement that moves one of the two watermarks of a session, if it is still at
-/// `from`.
+/// Returns the statement that moves one of the two watermarks of a session to the end of a part of
+/// `tokens`, if it is still at `from`.
 pub(crate) fn move_watermark(
     session: &SessionId,
     noted: bool,
     from: u64,
-    to: (u64, TurnId),
+    (seq, turn): (u64, TurnId),
+    tokens: u64,
 ) -> Statement {
+    // Both moves together cancel out, whichever comes first.
     let sql = if noted {
-        "UPDATE watermarks SET noted_seq = $3, last_turn = $4 WHERE session = $1 AND noted_seq = $2"
+        "UPDATE watermarks SET noted_seq = $3, last_turn = $4, \
+         unobserved_tokens = unobserved_tokens + $5 WHERE session = $1 AND noted_seq = $2"
     } else {
-        "UPDATE watermarks SET observed_seq = $3, last_turn = $4 \
-         WHERE session = $1 AND observed_seq = $2"
+        "UPDATE watermarks SET observed_seq = $3, last_turn = $4, \
+         unobserved_tokens = unobserved_tokens - $5 WHERE session = $1 AND observed_seq = $2"
     };
     Statement::new(sql)
         .bind(session.as_str())
         .bind(position_to_sql(from))
-        .bind(position_to_sql(to.0))
-        .bind(to.1.to_string())
+        .bind(position_to_sql(seq))
+        .bind(turn.to_string())
+        .bind(position_to_sql(tokens))
         .expect_rows(1)
 }
 

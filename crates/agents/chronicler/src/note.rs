@@ -50,9 +50,13 @@ impl Memory {
                     }
                 }
             }
-            let mut batch = Batch::new()
-                .with(create_watermark(session))
-                .with(move_watermark(session, true, mark.noted, end));
+            let mut batch = Batch::new().with(create_watermark(session)).with(move_watermark(
+                session,
+                true,
+                mark.noted,
+                end,
+                part.tokens,
+            ));
             for new in &admitted {
                 for statement in stores.build_admission(new).await? {
                     batch.push(statement);

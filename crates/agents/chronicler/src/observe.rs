@@ -55,7 +55,7 @@ pub(crate) struct ObservationRun {
 }
 
 impl Memory {
-    /// Tells whether there is enough unobserved conversation.
+    /// Tells whether there is enough unobserved conversation, of what was noted.
     pub(crate) async fn is_observation_due(
         &self,
         session: &SessionId,
@@ -63,7 +63,14 @@ impl Memory {
         let stores = self.stores();
         let mark = stores.read_watermark(session).await?;
         let threshold = self.settings().message_token_threshold;
+        if let Some(tokens) = mark.unobserved_tokens {
+            return Ok(tokens >= position_to_sql(threshold));
+        }
+        // A session from before tokens were counted.
         let part = stores.read_turns(session, mark.observed, threshold).await?;
+        if part.is_last && part.end.map_or(mark.observed, |(end, _)| end) == mark.noted {
+            stores.store_unobserved_tokens(session, mark, part.tokens).await?;
+        }
         if part.tokens >= threshold {
             return Ok(true);
         }
@@ -112,7 +119,7 @@ impl Memory {
         }
         let mut batch = Batch::new()
             .with(create_watermark(session))
-            .with(move_watermark(session, false, mark.observed, end))
+            .with(move_watermark(session, false, mark.observed, end, part.tokens))
             .with(
                 Statement::new(
                     "INSERT INTO observation_runs (session, first_seq, last_seq, observations, \

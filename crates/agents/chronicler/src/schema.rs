@@ -4,7 +4,10 @@ use lango_store::{Migration, SchemaComponent};
 
 pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "chronicler",
-    migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
+    migrations: &[
+        Migration { version: 1, sqlite: TABLES, postgres: TABLES },
+        Migration { version: 2, sqlite: UNOBSERVED_TOKENS, postgres: UNOBSERVED_TOKENS },
+    ],
 };
 
 // A watermark says up to where a session was noted and observed. It moves in the transaction that
@@ -76,3 +79,7 @@ CREATE TABLE redactions (
     created_at BIGINT NOT NULL
 );
 ";
+
+// The tokens of the conversation that was noted and not observed, so that a long conversation is not
+// read after each of its turns. It is NULL for sessions from before, which were not counted.
+const UNOBSERVED_TOKENS: &str = "ALTER TABLE watermarks ADD COLUMN unobserved_tokens BIGINT";

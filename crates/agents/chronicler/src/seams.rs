@@ -1,7 +1,8 @@
 //! Connects the chronicler to the runtime: after a turn, and before an agent is called.
 
-use lango_protocol::{SessionId, TurnId};
-use lango_runtime::{ContextFuture, ContextRequest, ContextSource, ObserverFuture, TurnObserver};
+use lango_runtime::{
+    ContextFuture, ContextRequest, ContextSource, FinishedTurn, ObserverFuture, TurnObserver,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::chronicler::Chronicler;
@@ -21,10 +22,10 @@ impl ContextSource for MemoryContext {
 }
 
 impl TurnObserver for Chronicler {
-    fn finished<'a>(&'a self, session: &'a SessionId, _: TurnId) -> ObserverFuture<'a> {
+    fn finished<'a>(&'a self, turn: &'a FinishedTurn) -> ObserverFuture<'a> {
         Box::pin(async move {
             let never = CancellationToken::new();
-            let done = self.work_on_session(session, &never).await;
+            let done = self.work_on_session(&turn.session, &never).await;
             done.map(drop).map_err(|error| format!("memory: {error}"))
         })
     }

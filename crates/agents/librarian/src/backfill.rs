@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lango_protocol::{SessionId, TurnId};
 use lango_retrieval::{Retrieval, RetrievalError};
-use lango_runtime::{ObserverFuture, TurnObserver};
+use lango_runtime::{FinishedTurn, ObserverFuture, TurnObserver};
 use tokio_util::sync::CancellationToken;
 
 /// Limits how many passages are embedded after a turn: a second or two of work.
@@ -25,7 +24,7 @@ impl EmbeddingBackfill {
 }
 
 impl TurnObserver for EmbeddingBackfill {
-    fn finished<'a>(&'a self, _: &'a SessionId, _: TurnId) -> ObserverFuture<'a> {
+    fn finished<'a>(&'a self, _: &'a FinishedTurn) -> ObserverFuture<'a> {
         Box::pin(async move {
             let to_text = |error: RetrievalError| error.to_string();
             if self.complete.load(Ordering::Relaxed) {

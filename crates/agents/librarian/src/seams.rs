@@ -1,10 +1,10 @@
 //! Connects the librarian to the runtime: it observes turns, advises on failures, and adds context.
 
 use lango_model::ContextBlock;
-use lango_protocol::{AgentName, SessionId, TurnId};
+use lango_protocol::AgentName;
 use lango_runtime::{
-    Advice, AdviceFuture, Advisor, ContextFuture, ContextRequest, ContextSource, ObserverFuture,
-    TurnObserver,
+    Advice, AdviceFuture, Advisor, ContextFuture, ContextRequest, ContextSource, FinishedTurn,
+    ObserverFuture, TurnObserver,
 };
 use lango_store::Journal;
 
@@ -26,23 +26,24 @@ impl LibrarianObserver {
         Self { holdings, journal }
     }
 
-    async fn learn_from(&self, session: &SessionId, turn: TurnId) -> Result<(), LibrarianError> {
-        let events = self.journal.read_turn_events(session, turn).await?;
+    async fn learn_from(&self, finished: &FinishedTurn) -> Result<(), LibrarianError> {
+        let FinishedTurn { session, turn, .. } = finished;
+        let events = finished.events(&self.journal).await?;
         let learnings = self.holdings.learnings();
-        learnings.learn(session, turn, &observe(&events)).await?;
+        learnings.learn(session, *turn, &observe(&events)).await?;
         let inquiries = self.holdings.inquiries();
         inquiries.recognise(session, &events).await?;
         inquiries.notice(session, &gaps(&events)).await?;
         // Counted last: recognising an answer needs the number of the turn before.
-        inquiries.count_turn(session, turn).await?;
+        inquiries.count_turn(session, *turn).await?;
         Ok(())
     }
 }
 
 impl TurnObserver for LibrarianObserver {
-    fn finished<'a>(&'a self, session: &'a SessionId, turn: TurnId) -> ObserverFuture<'a> {
+    fn finished<'a>(&'a self, turn: &'a FinishedTurn) -> ObserverFuture<'a> {
         Box::pin(async move {
-            self.learn_from(session, turn)
+            self.learn_from(turn)
                 .await
                 .map_err(|error| format!("the librarian could not learn from this turn: {error}"))
         })

@@ -14,6 +14,7 @@ lango_store::on_both_engines! {
     observing::what_the_user_states_is_known_in_the_next_conversation,
     observing::a_later_statement_takes_the_place_of_an_earlier_one,
     observing::conversation_is_observed_once_there_is_enough_of_it,
+    observing::a_session_that_was_not_counted_is_observed_too,
     observing::a_model_writes_observations_and_is_not_believed_blindly,
     observing::nothing_due_asks_no_model,
     observing::a_day_has_a_limit,

@@ -78,6 +78,32 @@ pub(crate) async fn conversation_is_observed_once_there_is_enough_of_it(
     home.assert_sound().await;
 }
 
+pub(crate) async fn a_session_that_was_not_counted_is_observed_too(location: DatabaseLocation) {
+    let home = Home::at(&location).await;
+    let work = session("work");
+    let unobserved = || async {
+        let statement = Statement::new("SELECT unobserved_tokens FROM watermarks");
+        home.database.query(statement).await.unwrap()[0].optional_integer(0).unwrap()
+    };
+    let forget_count = || async {
+        let statement = Statement::new("UPDATE watermarks SET unobserved_tokens = NULL");
+        home.database.write(statement.into()).await.unwrap();
+    };
+    home.play(&work, &CHAT[..1]).await;
+    home.work(&work).await;
+    let counted = unobserved().await;
+    assert!(counted > Some(0));
+    forget_count().await;
+    home.work(&work).await;
+    assert_eq!(unobserved().await, counted, "counted when there is little");
+    forget_count().await;
+    home.play(&work, &CHAT[1..]).await;
+    assert_eq!(home.work(&work).await.observations.len(), 2);
+    assert!(home.work(&work).await.is_empty());
+    assert_eq!(unobserved().await, Some(0), "everything was observed");
+    home.assert_sound().await;
+}
+
 pub(crate) async fn a_model_writes_observations_and_is_not_believed_blindly(
     location: DatabaseLocation,
 ) {

@@ -23,6 +23,9 @@ impl Inquiries {
         gaps: &[Gap],
     ) -> Result<Vec<String>, LibrarianError> {
         let mut new = Vec::new();
+        if gaps.is_empty() {
+            return Ok(new);
+        }
         self.expire().await?;
         for gap in gaps {
             if self.is_settled(gap).await? || self.is_known(gap).await? {

@@ -119,11 +119,11 @@ impl Inquiries {
 
     /// Returns the question that was shown in the turn before this one, if it is still open.
     async fn shown_before(&self, session: &SessionId) -> Result<Option<Inquiry>, LibrarianError> {
-        let before = self.turns(session).await? - 1;
+        let Some(turns) = self.turns(session).await? else { return Ok(None) };
         let statement = Statement::new(
             "SELECT inquiry FROM inquiry_shown WHERE session = $1 AND number = $2 LIMIT 1",
         );
-        let statement = statement.bind(session.as_str()).bind(before);
+        let statement = statement.bind(session.as_str()).bind(turns - 1);
         let rows = self.database().query(statement).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let inquiry = self.find(row.text(0)?).await?;

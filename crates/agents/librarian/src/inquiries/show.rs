@@ -1,7 +1,7 @@
 //! Chooses the one question for a turn.
 
 use lango_protocol::{SessionId, TurnId};
-use lango_store::Statement;
+use lango_store::{Batch, Statement};
 use lango_text::word_coverage;
 
 use super::{Inquiries, Inquiry};
@@ -21,12 +21,16 @@ impl Inquiries {
         turn: TurnId,
         message: &str,
     ) -> Result<Option<Inquiry>, LibrarianError> {
-        let now = self.turns(session).await?;
+        let counted = self.turns(session).await?;
+        let now = counted.unwrap_or(0);
         let shown = Statement::new(
             "SELECT turn, number, inquiry FROM inquiry_shown WHERE session = $1 \
              ORDER BY number DESC LIMIT 1",
         );
-        let rows = self.database().query(shown.bind(session.as_str())).await?;
+        let rows = match counted {
+            Some(_) => self.database().query(shown.bind(session.as_str())).await?,
+            None => Vec::new(),
+        };
         if let Some(row) = rows.first() {
             if row.text(0)? == turn.to_string() {
                 return self.find(row.text(2)?).await.map(Some);
@@ -57,28 +61,38 @@ impl Inquiries {
         .bind(turn.to_string())
         .bind(now)
         .bind(inquiry.id.as_str());
-        self.database().write(note.into()).await?;
+        // Turns are counted from the first question on.
+        let count = Statement::new(
+            "INSERT INTO inquiry_turns (session, turns, last) VALUES ($1, 0, '') \
+             ON CONFLICT DO NOTHING",
+        )
+        .bind(session.as_str());
+        self.database().write(Batch::new().with(note).with(count)).await?;
         Ok(Some(inquiry))
     }
 
-    /// Returns how many turns of a session have ended.
-    pub(super) async fn turns(&self, session: &SessionId) -> Result<i64, LibrarianError> {
+    /// Returns how many turns of a session have ended since its first question. Returns none if no
+    /// question was shown in it.
+    pub(super) async fn turns(&self, session: &SessionId) -> Result<Option<i64>, LibrarianError> {
         let statement = Statement::new("SELECT turns FROM inquiry_turns WHERE session = $1");
         let rows = self.database().query(statement.bind(session.as_str())).await?;
-        Ok(rows.first().map_or(Ok(0), |row| row.integer(0))?)
+        Ok(rows.first().map(|row| row.integer(0)).transpose()?)
     }
 
-    /// Counts a turn that has ended, once. Returns false if it was counted before.
+    /// Counts a turn that has ended, once. Returns false if it was counted before, or if no question
+    /// was shown in its session.
     pub async fn count_turn(
         &self,
         session: &SessionId,
         turn: TurnId,
     ) -> Result<bool, LibrarianError> {
+        if self.turns(session).await?.is_none() {
+            return Ok(false);
+        }
         // Ids of turns rise with time, so an older one was counted before.
         let statement = Statement::new(
-            "INSERT INTO inquiry_turns (session, turns, last) VALUES ($1, 1, $2) \
-             ON CONFLICT (session) DO UPDATE SET turns = inquiry_turns.turns + 1, \
-             last = excluded.last WHERE inquiry_turns.last < excluded.last",
+            "UPDATE inquiry_turns SET turns = turns + 1, last = $2 \
+             WHERE session = $1 AND last < $2",
         );
         let statement = statement.bind(session.as_str()).bind(turn.to_string());
         let changed = self.database().write(statement.into()).await?;

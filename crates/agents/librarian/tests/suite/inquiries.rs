@@ -5,7 +5,7 @@ use std::time::Duration;
 use lango_librarian::inquiries::{Inquiries, InquirySettings, InquiryState, gaps};
 use lango_librarian::{InquiryContext, LibrarianAdvisor, LibrarianObserver};
 use lango_protocol::{SessionId, TurnId};
-use lango_runtime::{Advisor as _, ContextRequest, ContextSource as _};
+use lango_runtime::{Advisor as _, ContextRequest, ContextSource as _, FinishedTurn};
 use lango_store::Database;
 use serde_json::json;
 
@@ -251,6 +251,7 @@ async fn the_runtime_is_served(database: Database) {
     // A turn that the journal does not have is ignored without an error.
     let journal = lango_store::Journal::open(database).await.unwrap();
     let observer = LibrarianObserver::new(holdings, journal);
-    let done = lango_runtime::TurnObserver::finished(&observer, &session, TurnId::generate()).await;
+    let unknown = FinishedTurn::new(session, TurnId::generate(), Vec::new(), 1);
+    let done = lango_runtime::TurnObserver::finished(&observer, &unknown).await;
     assert_eq!(done, Ok(()));
 }
