@@ -219,7 +219,8 @@ impl Runtime {
         let (starter, events) = mpsc::channel(MAX_LISTENER_LAG);
         let cancel = CancellationToken::new();
         let (listener, live_turn) = self.shared.live.register(turn, starter, cancel.clone());
-        let running = run(Arc::clone(&self.shared), listener, cancel.clone());
+        // A turn is a large future, which is moved several times on its way to the scheduler.
+        let running = Box::pin(run(Arc::clone(&self.shared), listener, cancel.clone()));
         let span = tracing::info_span!("turn", %session, %turn);
         let logged = async move {
             let outcome = running.await;

@@ -1,7 +1,8 @@
 //! Does the background work: noting, observing, reflecting, and the rest of forgetting. It runs
 //! when it is called, does what is due, and returns; there is no timer.
 
-use lango_protocol::SessionId;
+use lango_protocol::{Event, SessionId};
+use lango_runtime::FinishedTurn;
 use tokio_util::sync::CancellationToken;
 
 use crate::ChroniclerError;
@@ -75,7 +76,20 @@ impl Chronicler {
     ) -> Result<ChroniclerReport, ChroniclerError> {
         let _working = self.memory.working.lock().await;
         let (redacted, _) = self.memory.apply_redactions().await?;
-        Ok(ChroniclerReport { redacted, ..self.do_due_work(session, cancel).await? })
+        Ok(ChroniclerReport { redacted, ..self.do_due_work(session, &[], cancel).await? })
+    }
+
+    /// Does what is due for the session of a turn that has just ended.
+    pub(crate) async fn work_on_turn(
+        &self,
+        turn: &FinishedTurn,
+    ) -> Result<ChroniclerReport, ChroniclerError> {
+        let _working = self.memory.working.lock().await;
+        let (redacted, _) = self.memory.apply_redactions().await?;
+        let events = turn.events(&self.memory.stores().journal).await?;
+        let never = CancellationToken::new();
+        let report = self.do_due_work(&turn.session, &events, &never).await?;
+        Ok(ChroniclerReport { redacted, ..report })
     }
 
     /// Does the same for all recent sessions.
@@ -90,18 +104,20 @@ impl Chronicler {
             if cancel.is_cancelled() {
                 break;
             }
-            report.add_report(self.do_due_work(&session.id, cancel).await?);
+            report.add_report(self.do_due_work(&session.id, &[], cancel).await?);
         }
         Ok(report)
     }
 
+    /// Does what is due. `turn` has the events of a turn that has just ended, if they are known.
     async fn do_due_work(
         &self,
         session: &SessionId,
+        turn: &[Event],
         cancel: &CancellationToken,
     ) -> Result<ChroniclerReport, ChroniclerError> {
         let mut report = ChroniclerReport {
-            memories: self.memory.note_statements(session).await?,
+            memories: self.memory.note_statements(session, turn).await?,
             ..ChroniclerReport::default()
         };
         for _ in 0..MAX_RUN_COUNT {
@@ -131,7 +147,7 @@ impl Chronicler {
     ) -> Result<ChroniclerReport, ChroniclerError> {
         let _working = self.memory.working.lock().await;
         let mut report = ChroniclerReport {
-            memories: self.memory.note_statements(session).await?,
+            memories: self.memory.note_statements(session, &[]).await?,
             ..ChroniclerReport::default()
         };
         for _ in 0..MAX_RUN_COUNT {

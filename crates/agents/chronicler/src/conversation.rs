@@ -49,6 +49,21 @@ pub(crate) struct ConversationPart {
     pub(crate) is_last: bool,
 }
 
+impl ConversationPart {
+    /// Returns the part that consists of one finished turn, given by all its events. Returns none
+    /// if the turn does not begin right after a position.
+    pub(crate) fn from_turn(events: &[Event], after: u64) -> Option<Self> {
+        let (first, last) = (events.first()?, events.last()?);
+        let finished = matches!(last.body, EventBody::TurnFinished(_));
+        if first.seq != after + 1 || !finished {
+            return None;
+        }
+        let messages: Vec<_> = events.iter().filter_map(message_from_event).collect();
+        let tokens = messages.iter().map(|message| estimate_tokens(&message.text)).sum();
+        Some(Self { messages, tokens, end: Some((last.seq, last.turn)), is_last: true })
+    }
+}
+
 impl MemoryStores {
     pub(crate) async fn read_watermark(
         &self,

@@ -1,11 +1,11 @@
 //! Notes the user's statements about themselves as memories at once, in their own words and without
 //! a model, so that the next conversation has them.
 
-use lango_protocol::SessionId;
+use lango_protocol::{Event, SessionId};
 use lango_store::{Batch, StoreError};
 
 use crate::ChroniclerError;
-use crate::conversation::{create_watermark, move_watermark};
+use crate::conversation::{ConversationPart, create_watermark, move_watermark};
 use crate::extract::extract_statements;
 use crate::memory::Memory;
 use crate::record::{MemoryOrigin, Priority};
@@ -15,16 +15,22 @@ use crate::remember::{AdmittedMemory, MemoryCandidate};
 const MAX_STEP_TOKENS: u64 = 4_000;
 
 impl Memory {
-    /// Notes statements that have not been noted; returns how many memories were created.
+    /// Notes statements that have not been noted; returns how many memories were created. `turn` has
+    /// the events of a turn that has just ended, so that they need not be read if nothing else is
+    /// due.
     pub(crate) async fn note_statements(
         &self,
         session: &SessionId,
+        turn: &[Event],
     ) -> Result<usize, ChroniclerError> {
         let stores = self.stores();
         let mut created = 0;
         loop {
             let mark = stores.read_watermark(session).await?;
-            let part = stores.read_turns(session, mark.noted, MAX_STEP_TOKENS).await?;
+            let part = match ConversationPart::from_turn(turn, mark.noted) {
+                Some(part) => part,
+                None => stores.read_turns(session, mark.noted, MAX_STEP_TOKENS).await?,
+            };
             let Some(end) = part.end else { return Ok(created) };
             let mut admitted: Vec<AdmittedMemory> = Vec::new();
             for message in part.messages.iter().filter(|message| message.by_user) {

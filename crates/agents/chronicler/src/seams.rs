@@ -3,7 +3,6 @@
 use lango_runtime::{
     ContextFuture, ContextRequest, ContextSource, FinishedTurn, ObserverFuture, TurnObserver,
 };
-use tokio_util::sync::CancellationToken;
 
 use crate::chronicler::Chronicler;
 use crate::context::MemoryContext;
@@ -24,8 +23,7 @@ impl ContextSource for MemoryContext {
 impl TurnObserver for Chronicler {
     fn finished<'a>(&'a self, turn: &'a FinishedTurn) -> ObserverFuture<'a> {
         Box::pin(async move {
-            let never = CancellationToken::new();
-            let done = self.work_on_session(&turn.session, &never).await;
+            let done = self.work_on_turn(turn).await;
             done.map(drop).map_err(|error| format!("memory: {error}"))
         })
     }
