@@ -19,10 +19,6 @@ use arguments::{Arguments, ChatArguments, Command};
 use commands::{CommandContext, Printer};
 use failure::{ExitStatus, Failure};
 
-/// A turn makes thousands of small allocations; bench/README.md has what this one is worth.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     // The helper is started with every command, so this comes before everything else.
     if let Some(code) = lango_sandbox::run_helper_if_requested() {
