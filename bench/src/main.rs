@@ -201,7 +201,7 @@ fn measure(own: &Path, lango: &Path, url: &str) -> Result<()> {
         ("three streamed calls, 64 at once, nothing else, CPU-ms", None),
         ("turn, 64 sessions at once, CPU-ms", Some(1.0)),
         ("resident memory, idle, MB", None),
-        ("resident memory, 64 sessions at once, MB", Some(40.0)),
+        ("resident memory, 64 sessions at once, MB", Some(60.0)),
     ]
     .into_iter()
     .zip(rows)
