@@ -37,6 +37,7 @@ const CRATE_ROLES: &[(&str, CrateRole)] = &[
     ("lango-text", CrateRole::In(Layer::Vocabulary)),
     ("lango-egress", CrateRole::In(Layer::Ground)),
     ("lango-encoder", CrateRole::In(Layer::Ground)),
+    ("lango-places", CrateRole::In(Layer::Ground)),
     ("lango-sandbox", CrateRole::In(Layer::Ground)),
     ("lango-shell-command", CrateRole::In(Layer::Ground)),
     ("lango-skill", CrateRole::In(Layer::Ground)),
@@ -62,6 +63,8 @@ const CRATE_ROLES: &[(&str, CrateRole)] = &[
 
 /// Dependencies within a floor, each for a reason.
 const WITHIN_A_LAYER: &[(&str, &str)] = &[
+    // A sandbox hides and protects places.
+    ("lango-sandbox", "lango-places"),
     // A request to a model declares the tools that it may call.
     ("lango-model", "lango-tool"),
     // A turn runs the agents of a tree.
