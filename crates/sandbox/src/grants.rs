@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::helper::LandlockRules;
 use crate::plan::{PathPlan, PathTreatment};
 
-/// Devices without content or side effects.
+/// Devices without content or side effects. Others, such as the user's terminals, are not readable.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// Returns the rules for a job that mounts already confine: a second barrier.
@@ -28,13 +28,14 @@ pub(crate) fn build_rules_without_mounts(plan: &PathPlan, temporary: &Path) -> L
         let paths = plan.paths().filter(|(_, treatment)| wanted(*treatment));
         paths.map(|(path, _)| path.to_owned()).collect()
     };
-    let hidden = of(|treatment| treatment == PathTreatment::Hidden);
+    let mut unreadable = of(|treatment| treatment == PathTreatment::Hidden);
+    unreadable.push(PathBuf::from("/dev"));
     let mut protected = of(|treatment| treatment >= PathTreatment::Protected);
     // A missing name prevents granting its whole directory, and so does a link.
     let frozen = of(|treatment| treatment == PathTreatment::Frozen);
     protected.extend(frozen.iter().map(|directory| directory.join("\u{1}")));
     let mut rules = LandlockRules::default();
-    grant_path(Path::new("/"), &hidden, &mut rules.readable);
+    grant_path(Path::new("/"), &unreadable, &mut rules.readable);
     for root in plan.writable_paths() {
         grant_path(root, &protected, &mut rules.writable);
     }

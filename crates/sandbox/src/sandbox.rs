@@ -249,8 +249,9 @@ fn create_temporary_directory(
 
 fn choose_filter(level: ConfinementLevel, network: NetworkAccess) -> Option<FilterSettings> {
     let families: &[&[libc::c_int]] = match (level, network) {
-        // Inside, only processes of the same job can be reached.
-        (ConfinementLevel::Bubblewrap, _) => &[&INTERNET, &[libc::AF_UNIX]],
+        // Sockets of services can be anywhere in the file system. Pairs are no sockets to connect.
+        (ConfinementLevel::Bubblewrap, NetworkAccess::Off) => &[&INTERNET],
+        (ConfinementLevel::Bubblewrap, NetworkAccess::On) => &[&INTERNET, &[libc::AF_UNIX]],
         (ConfinementLevel::Landlock, NetworkAccess::On) => &[&INTERNET],
         (ConfinementLevel::Landlock, NetworkAccess::Off) => &[],
         (ConfinementLevel::None, _) => return None,

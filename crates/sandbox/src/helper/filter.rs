@@ -12,6 +12,7 @@ use seccompiler::{
     SeccompCondition as Condition, SeccompFilter, SeccompRule as Rule, apply_filter, sock_filter,
 };
 
+use super::file_modes::build_refused_modes;
 use super::order::FilterSettings;
 
 /// The calls that are always refused.
@@ -116,10 +117,11 @@ type SyscallRules = BTreeMap<i64, Vec<Rule>>;
 pub(super) fn apply_settings(filter: &FilterSettings) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
     let rules = build_refused_calls(filter).map_err(|error| failed(&error))?;
-    let missing = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    // A filter cannot read what these have in memory: flags, and the mode of a new file. Without
+    // them, libraries use `clone` and `openat`.
+    let missing = [libc::SYS_clone3, libc::SYS_openat2].map(|number| (number, Vec::new()));
     for program in [
-        // A filter cannot read its flags. Without it, libraries use `clone`.
-        compile_rules(missing, libc::ENOSYS).map_err(|error| failed(&error))?,
+        compile_rules(missing.into(), libc::ENOSYS).map_err(|error| failed(&error))?,
         compile_rules(rules, libc::EPERM).map_err(|error| failed(&error))?,
         build_second_numbering_filter(),
     ] {
@@ -159,6 +161,7 @@ fn build_refused_calls(filter: &FilterSettings) -> Result<SyscallRules, seccompi
         )?])?);
     }
     rules.insert(libc::SYS_clone, clone);
+    rules.extend(build_refused_modes()?);
     let mut ioctl = Vec::new();
     for request in TERMINAL {
         ioctl.push(Rule::new(vec![Condition::new(1, Length::Dword, Compare::Eq, request)?])?);

@@ -4,6 +4,7 @@
 //! Nothing can be done between fork and exec without `unsafe` code, so a small process does it. It
 //! does only what is necessary: no runtime, no configuration, no command line.
 
+mod file_modes;
 mod filter;
 mod limits;
 mod order;

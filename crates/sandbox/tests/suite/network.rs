@@ -49,6 +49,29 @@ fn service_directory() -> tempfile::TempDir {
     places.iter().find_map(|place| tempfile::tempdir_in(place).ok()).expect("a place below /run")
 }
 
+/// Checks sockets in a directory that is neither hidden nor a usual one for sockets.
+#[tokio::test]
+async fn a_socket_anywhere_in_the_file_system_cannot_be_reached_without_network() {
+    for level in LEVELS {
+        let workspace = TestWorkspace::within(level, &std::env::current_dir().unwrap());
+        let path = workspace.outside().join("service");
+        let listener = UnixListener::bind(&path).unwrap();
+        let command = format!(
+            "/usr/bin/perl -MIO::Socket::UNIX -e 'exit(IO::Socket::UNIX->new(\"{}\") ? 0 : 1)'",
+            path.display()
+        );
+        workspace.refuses(&command).await;
+        listener.set_nonblocking(true).unwrap();
+        assert!(listener.accept().is_err(), "{level}: a connection was accepted");
+        // A pair connects a process with its own children only.
+        workspace
+            .prints(
+                "/usr/bin/perl -MSocket -e 'socketpair($a, $b, AF_UNIX, SOCK_STREAM, 0) or die'",
+            )
+            .await;
+    }
+}
+
 #[tokio::test]
 async fn sockets_of_services_cannot_be_reached() {
     for level in LEVELS {

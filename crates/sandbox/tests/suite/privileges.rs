@@ -108,3 +108,21 @@ async fn there_is_no_terminal() {
         TestWorkspace::at(level).refuses("true < /dev/tty").await;
     }
 }
+
+#[tokio::test]
+async fn devices_other_than_a_few_cannot_be_read() {
+    let terminal = rustix::pty::openpt(rustix::pty::OpenptFlags::RDWR).unwrap();
+    rustix::pty::grantpt(&terminal).unwrap();
+    rustix::pty::unlockpt(&terminal).unwrap();
+    let name = rustix::pty::ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    for level in LEVELS {
+        let workspace = TestWorkspace::at(level);
+        // Nothing is typed there: opening it alone must fail.
+        workspace.refuses(&format!("exec 3< {name}")).await;
+        workspace.refuses("exec 3< /dev/kmsg").await;
+        for device in ["null", "zero", "full", "random", "urandom"] {
+            workspace.prints(&format!("head -c 1 /dev/{device} > /dev/null")).await;
+        }
+        workspace.prints("echo x | cat /dev/stdin").await;
+    }
+}
