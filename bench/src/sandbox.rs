@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use lango_places::{Places, PlacesSettings};
 use lango_sandbox::{ConfinementLevel, Job, LevelRequirement, Sandbox, SandboxPolicy};
 use rustix::process::{WaitOptions, getpid, set_child_subreaper, wait};
 
@@ -77,7 +78,9 @@ async fn confined(level: ConfinementLevel) -> Result<f64> {
         ..Sandbox::default()
     };
     let directory = tempfile::tempdir()?;
-    let policy = SandboxPolicy { home: std::env::home_dir(), ..SandboxPolicy::default() };
+    let home = std::env::home_dir();
+    let settings = PlacesSettings { home: home.clone(), ..PlacesSettings::default() };
+    let policy = SandboxPolicy { home, places: Places::new(settings), ..SandboxPolicy::default() };
     let run = async || -> Result<()> {
         let job = Job {
             program: "/bin/sh".into(),

@@ -47,7 +47,7 @@ impl AgentSettings {
             workspace: Workspace::open(workspace)?,
             operator: OperatorSettings {
                 sandbox: confinement::build_sandbox(config),
-                policy: confinement::build_sandbox_policy(config, home)?,
+                policy: confinement::build_sandbox_policy(config, home, workspace)?,
                 skills: find_skills(config, workspace),
                 ..OperatorSettings::default()
             },
@@ -69,6 +69,10 @@ impl AgentSettings {
         let Self { workspace, operator, navigator, mut librarian, chronicler } = self;
         let retrieval = knowledge::open(config, database.clone()).await?;
         let skills = operator.skills.clone();
+        if let Err(error) = operator.policy.remove_leftovers(workspace.root()) {
+            // The first command fails for the same reason, and says so.
+            tracing::debug!(%error, "the workspace was not checked for leftovers of commands");
+        }
         let resources = OperatorResources { workspace, database };
         let operator = OperatorAgent::open(operator, resources).await?;
         let navigator = NavigatorAgent::open(navigator);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lango_places::{Places, PlacesSettings};
 use lango_sandbox::{
     ConfinementLevel, JobLimits, LevelRequirement, NetworkAccess, Sandbox, SandboxPart,
     SandboxPolicy,
@@ -30,22 +31,26 @@ pub fn build_sandbox(config: &Config) -> Sandbox {
     Sandbox { requirement, without, helper: None }
 }
 
-/// Returns the policy that says what commands may access.
-pub fn build_sandbox_policy(config: &Config, home: &Home) -> Result<SandboxPolicy, AppError> {
+/// Returns the policy that says what commands may access in a workspace.
+pub fn build_sandbox_policy(
+    config: &Config,
+    home: &Home,
+    workspace: &Path,
+) -> Result<SandboxPolicy, AppError> {
     let given = &config.sandbox;
     let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let writable = expand_paths("writable", &given.writable)?;
+    let places = Places::new(PlacesSettings {
+        home: user.clone(),
+        own: list_own_files(config, home),
+        hidden: expand_paths("hidden", &given.hidden)?,
+        protected: expand_paths("protected", &given.protected)?,
+        instructions: list_instruction_directories(config),
+        roots: absolute_paths([workspace.to_owned()].into_iter().chain(writable.clone())),
+    });
     Ok(SandboxPolicy {
-        writable: expand_paths("writable", &given.writable)?,
-        protected: [
-            expand_paths("protected", &given.protected)?,
-            list_instruction_directories(config),
-        ]
-        .concat(),
-        hidden: [
-            expand_paths("hidden", &given.hidden)?,
-            list_own_files(config, home, user.as_deref()),
-        ]
-        .concat(),
+        writable,
+        places,
         home: user,
         network: if given.network { NetworkAccess::On } else { NetworkAccess::Off },
         limits: JobLimits {
@@ -65,6 +70,14 @@ fn expand_paths(key: &str, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
     given.iter().map(one).collect()
 }
 
+/// Returns the files with keys and sign-ins that the configuration names.
+fn list_configured_secrets(config: &Config) -> impl Iterator<Item = PathBuf> {
+    let server = &config.server;
+    let named = [&server.token_file, &server.card_key, &config.navigator.profile];
+    // A path that leads nowhere is refused where it is used.
+    named.into_iter().flatten().filter_map(|path| home::expand_path(path).ok())
+}
+
 /// Returns the directories with instructions for agents.
 fn list_instruction_directories(config: &Config) -> Vec<PathBuf> {
     let agent = &config.agent;
@@ -73,15 +86,11 @@ fn list_instruction_directories(config: &Config) -> Vec<PathBuf> {
     absolute_paths(places.into_iter().flatten())
 }
 
-/// Returns the paths of Lango's own files: configuration, journal, keys.
-fn list_own_files(config: &Config, home: &Home, user: Option<&Path>) -> Vec<PathBuf> {
+/// Returns the paths of Lango's own files: configuration, journal, keys, profiles.
+fn list_own_files(config: &Config, home: &Home) -> Vec<PathBuf> {
     let mut places =
         vec![home.config_directory.clone(), home.data.clone(), home.config_file.clone()];
-    // The paths of a run without LANGO_HOME are included, too.
-    places.extend(user.iter().flat_map(|user| {
-        [".config/lango", ".local/share/lango", ".local/state/lango", ".cache/lango"]
-            .map(|name| user.join(name))
-    }));
+    places.extend(list_configured_secrets(config));
     if let Some(Ok(DatabaseLocation::Sqlite(file))) =
         config.database.url.as_ref().map(|u| u.parse())
     {

@@ -38,6 +38,10 @@ fn main() -> ExitCode {
             runtime.shutdown_background();
             code
         });
+    // Commands in the background end with the program, and leave nothing behind.
+    for planted in lango_sandbox::end_all_jobs() {
+        Printer::new().note(&lango_text::make_visible(&planted.to_string()));
+    }
     match outcome {
         Ok(status) => status.into(),
         Err(failure) => {

@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::capabilities::can_open_for_writing;
 use crate::job::JobLimits;
+use crate::owner::{self, JobOwner};
 
 /// Limits how long a group may take to become empty after its processes were killed.
 const GROUP_EMPTY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -49,12 +50,17 @@ impl Hierarchies {
             );
         }
         if parents.is_empty() {
+            owner::end_orphans();
             return Err("no control group may be made here. With systemd this gives one: \
                         systemd-run --user --scope lango"
                 .to_owned());
         }
+        let mut is_any_stale = false;
         for (parent, _) in &parents {
-            remove_stale(parent);
+            is_any_stale |= remove_stale(parent);
+        }
+        if is_any_stale {
+            owner::end_orphans();
         }
         Ok(Self { parents })
     }
@@ -70,7 +76,7 @@ impl Hierarchies {
     pub(crate) fn create_group(&self, limits: &JobLimits) -> io::Result<CgroupGroup> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("lango-{}-{number}", std::process::id());
+        let name = format!("lango-{}-{number}", JobOwner::current());
         let mut group = CgroupGroup { directories: Vec::new() };
         for (parent, controller) in &self.parents {
             let directory = parent.join(&name);
@@ -158,18 +164,20 @@ fn accepts_groups(parent: &Path) -> bool {
     fs::remove_dir(&tried).is_ok() && usable
 }
 
-/// Removes groups of killed processes. A group that still has members stays.
-fn remove_stale(parent: &Path) {
-    let Ok(entries) = fs::read_dir(parent) else { return };
-    for entry in entries.flatten() {
+/// Ends the members of groups whose owners were killed, and removes the groups. Tells whether there
+/// was one.
+fn remove_stale(parent: &Path) -> bool {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    let stale = entries.filter(|entry| {
         let name = entry.file_name();
-        let owner = name.to_str().and_then(|name| name.strip_prefix("lango-")?.split('-').next());
-        let Some(owner) = owner.and_then(|owner| owner.parse::<u32>().ok()) else { continue };
-        if !Path::new(&format!("/proc/{owner}")).exists() {
-            // This fails if the group still has members, as intended.
-            let _ = fs::remove_dir(entry.path());
-        }
-    }
+        let owner = name.to_str().and_then(|name| name.strip_prefix("lango-")?.rsplit_once('-'));
+        let owner = owner.and_then(|(owner, _number)| JobOwner::parse(owner));
+        owner.is_some_and(|owner| owner.has_ended())
+    });
+    let directories: Vec<PathBuf> = stale.map(|entry| entry.path()).collect();
+    let is_any_stale = !directories.is_empty();
+    CgroupGroup { directories }.remove();
+    is_any_stale
 }
 
 /// The group of one job. [`CgroupGroup::remove`] must remove it.

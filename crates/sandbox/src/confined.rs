@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::os::fd::OwnedFd;
 use std::process::ExitStatus;
 
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
@@ -11,7 +10,8 @@ use tokio::sync::oneshot;
 use crate::error::SandboxError;
 use crate::helper::{NO_PROGRAM, READY};
 use crate::launch;
-use crate::residue::JobResidue;
+use crate::repositories::PlantedRepository;
+use crate::running::RunningJob;
 
 /// A job that was started. Dropping it ends all its processes.
 #[derive(Debug)]
@@ -28,14 +28,12 @@ pub struct ConfinedProcess {
     pub(crate) report: File,
     /// The report so far.
     pub(crate) report_bytes: Vec<u8>,
-    /// If a helper supervises the job, dropping this makes it end all processes.
-    pub(crate) lifeline: Option<OwnedFd>,
-    /// True if the job has a supervisor, which must not be killed before the processes it
-    /// supervises.
-    pub(crate) is_supervised: bool,
-    pub(crate) residue: Option<JobResidue>,
+    /// The job, until it is cleaned up.
+    pub(crate) job: Option<RunningJob>,
     /// The cleanup, once the job has ended.
-    pub(crate) clearing: Option<oneshot::Receiver<()>>,
+    pub(crate) clearing: Option<oneshot::Receiver<Vec<PlantedRepository>>>,
+    /// The repositories that the job made.
+    pub(crate) planted: Vec<PlantedRepository>,
 }
 
 impl ConfinedProcess {
@@ -50,29 +48,35 @@ impl ConfinedProcess {
         Ok(status)
     }
 
-    /// Ends all processes at once, and waits until they are gone.
-    pub async fn end(mut self) -> Result<(), SandboxError> {
+    /// Ends all processes at once, and waits until they are gone. Returns the repositories that the
+    /// job made.
+    pub async fn end(mut self) -> Result<Vec<PlantedRepository>, SandboxError> {
         self.kill();
         self.child.wait().await.map_err(SandboxError::setup("waiting"))?;
-        self.clear().await
+        self.clear().await?;
+        Ok(self.take_planted_repositories())
+    }
+
+    /// Returns the repositories that the job made in the workspace, once it has ended. They are
+    /// disabled, and a user should know.
+    pub fn take_planted_repositories(&mut self) -> Vec<PlantedRepository> {
+        std::mem::take(&mut self.planted)
     }
 
     /// Ends all processes, without waiting for it.
     pub fn kill(&mut self) {
-        self.lifeline = None;
-        if !self.is_supervised {
-            // This fails if the process has ended, as intended.
-            let _ = self.child.start_kill();
+        if let Some(job) = &self.job {
+            job.kill();
         }
     }
 
     /// Cleans up. If an earlier call began it, this one waits for the same cleanup.
     async fn clear(&mut self) -> Result<(), SandboxError> {
-        if let Some(residue) = self.residue.take() {
-            self.clearing = Some(launch::run_in_background(move || residue.clear())?);
+        if let Some(job) = self.job.take() {
+            self.clearing = Some(job.clear()?);
         }
         if let Some(clearing) = &mut self.clearing {
-            clearing.await.map_err(|_| launch::launcher_gone_error())?;
+            self.planted = clearing.await.map_err(|_| launch::launcher_gone_error())?;
             self.clearing = None;
         }
         Ok(())
@@ -104,9 +108,9 @@ impl ConfinedProcess {
 impl Drop for ConfinedProcess {
     fn drop(&mut self) {
         self.kill();
-        if let Some(residue) = self.residue.take() {
-            // If no thread can be started, the leftovers are recognized and removed the next time.
-            let _ = launch::run_in_background(move || residue.clear());
+        if let Some(job) = self.job.take() {
+            // If no thread can be started, the end of this process cleans up.
+            let _ = job.clear();
         }
     }
 }

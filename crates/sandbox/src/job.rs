@@ -4,6 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use lango_places::PlaceholderKind;
+
+use crate::repositories::DirectorySnapshot;
+
 /// A program to run confined.
 #[derive(Debug)]
 pub struct Job {
@@ -33,6 +37,9 @@ pub struct JobBounds {
     pub protected: Vec<ProtectedPath>,
     /// Paths that cannot be read either.
     pub hidden: Vec<PathBuf>,
+    /// The directories of the workspace before the job, so that repositories that it makes are
+    /// found. Only what is writable is checked.
+    pub directories: DirectorySnapshot,
     /// The access to the machine's network.
     pub network: NetworkAccess,
     /// The resource limits.
@@ -45,27 +52,18 @@ pub struct ProtectedPath {
     /// The absolute path.
     pub path: PathBuf,
     /// The kind of the empty placeholder that a job sees if the path does not exist.
-    pub kind: PathKind,
-}
-
-/// The kind of a placeholder for a protected path that does not exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PathKind {
-    /// An empty directory.
-    Directory,
-    /// An empty file.
-    File,
+    pub kind: PlaceholderKind,
 }
 
 impl ProtectedPath {
     /// Protects a path. If it does not exist, the placeholder is a directory.
     pub fn directory(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), kind: PathKind::Directory }
+        Self { path: path.into(), kind: PlaceholderKind::Directory }
     }
 
     /// Protects a path. If it does not exist, the placeholder is a file.
     pub fn file(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), kind: PathKind::File }
+        Self { path: path.into(), kind: PlaceholderKind::File }
     }
 }
 

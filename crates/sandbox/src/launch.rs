@@ -25,15 +25,14 @@ pub(crate) async fn run_on_launcher<T: Send + 'static>(
     receiver.await.map_err(|_| launcher_gone_error())
 }
 
-/// Runs `work` on a new thread. The receiver reports its end.
-pub(crate) fn run_in_background(
-    work: impl FnOnce() + Send + 'static,
-) -> Result<oneshot::Receiver<()>, SandboxError> {
+/// Runs `work` on a new thread. The receiver reports its result.
+pub(crate) fn run_in_background<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<oneshot::Receiver<T>, SandboxError> {
     let (sender, receiver) = oneshot::channel();
     let run = move || {
-        work();
         // The receiver is gone if the job was dropped.
-        let _ = sender.send(());
+        let _ = sender.send(work());
     };
     let thread = std::thread::Builder::new().name("sandbox-clear".to_owned()).spawn(run);
     thread.map(|_| receiver).map_err(SandboxError::setup("clearing"))

@@ -4,7 +4,8 @@
 //! a [`Job`] and returns a [`ConfinedProcess`]. Whether a job may run at all, and what is kept of
 //! its output, is decided by the caller.
 //!
-//! A binary that starts jobs must call [`run_helper_if_requested`] first thing in `main`.
+//! A binary that starts jobs must call [`run_helper_if_requested`] first thing in `main`, and
+//! [`end_all_jobs`] last.
 
 mod bubblewrap;
 mod capabilities;
@@ -16,10 +17,13 @@ mod helper;
 mod job;
 mod launch;
 mod level;
+mod owner;
 mod plan;
 mod policy;
 mod report;
+mod repositories;
 mod residue;
+mod running;
 mod sandbox;
 mod vacancy;
 
@@ -28,8 +32,12 @@ pub use cgroup::Hierarchies;
 pub use confined::ConfinedProcess;
 pub use error::SandboxError;
 pub use helper::{HELPER_ARGUMENT, run_helper_if_requested};
-pub use job::{Job, JobBounds, JobLimits, NetworkAccess, PathKind, ProtectedPath};
+pub use job::{Job, JobBounds, JobLimits, NetworkAccess, ProtectedPath};
 pub use level::{ConfinementLevel, LevelRequirement};
-pub use policy::{MAX_NESTED_DEPTH, MAX_NESTED_ENTRY_COUNT, SandboxPolicy};
+pub use policy::SandboxPolicy;
 pub use report::SandboxReport;
+pub use repositories::{
+    DirectorySnapshot, MAX_NESTED_DEPTH, MAX_NESTED_ENTRY_COUNT, PlantedRepository,
+};
+pub use running::end_all_jobs;
 pub use sandbox::Sandbox;

@@ -7,9 +7,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use lango_places::{PlaceholderKind, folds_case};
+
 use crate::error::SandboxError;
-use crate::job::{Job, JobBounds, PathKind};
+use crate::job::{Job, JobBounds};
 use crate::vacancy::{self, Placeholder};
+
+/// Directories with sockets and devices of the whole machine.
+const SHARED_DIRECTORIES: [&str; 5] = ["/tmp", "/run", "/dev", "/proc", "/sys"];
 
 /// The treatment of a path, in ascending strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +28,7 @@ pub(crate) enum PathTreatment {
     /// It is read-only.
     Protected,
     /// It does not exist, and must not be created.
-    Vacant(PathKind),
+    Vacant(PlaceholderKind),
     /// It cannot be read either.
     Hidden,
 }
@@ -34,6 +39,8 @@ pub(crate) struct PathPlan {
     paths: BTreeMap<PathBuf, PathTreatment>,
     /// The writable paths of the job.
     roots: Vec<PathBuf>,
+    /// The writable paths in which names are the same in upper and lower case.
+    folded: Vec<PathBuf>,
     /// A cache of canonical directories: many paths are in few directories.
     real: HashMap<PathBuf, PathBuf>,
 }
@@ -41,19 +48,34 @@ pub(crate) struct PathPlan {
 impl PathPlan {
     /// Checks every path that the job names.
     pub(crate) fn from_job(job: &Job) -> Result<Self, SandboxError> {
-        let bounds = &job.bounds;
-        let hidden: Vec<PathBuf> =
-            bounds.hidden.iter().filter_map(|path| canonicalize_existing(path)).collect();
         let directory = job.directory.canonicalize().map_err(|error| SandboxError::Writable {
             path: job.directory.clone(),
             reason: error.to_string(),
         })?;
-        if let Some(hidden) = hidden.iter().find(|hidden| directory.starts_with(hidden)) {
-            let hidden = hidden.clone();
+        let plan = Self::from_bounds(&job.bounds)?;
+        let mut hidden = plan.paths().filter(|(_, treatment)| *treatment == PathTreatment::Hidden);
+        if let Some((hidden, _)) = hidden.find(|(hidden, _)| directory.starts_with(hidden)) {
+            let hidden = hidden.to_owned();
             return Err(SandboxError::HiddenDirectory { directory, hidden });
         }
-        let mut plan = Self::default();
+        drop(hidden);
+        Ok(plan)
+    }
+
+    /// Checks every path of the bounds.
+    pub(crate) fn from_bounds(bounds: &JobBounds) -> Result<Self, SandboxError> {
+        Self::from_folded_bounds(bounds, folds_case)
+    }
+
+    /// Checks every path of the bounds. `folds` tells whether names in a directory are the same in
+    /// upper and lower case.
+    fn from_folded_bounds(
+        bounds: &JobBounds,
+        folds: impl Fn(&Path) -> bool,
+    ) -> Result<Self, SandboxError> {
         let roots = writable_roots(bounds)?;
+        let folded = roots.iter().filter(|root| folds(root)).cloned().collect();
+        let mut plan = Self { folded, ..Self::default() };
         for root in &roots {
             plan.add(root.clone(), PathTreatment::Writable);
         }
@@ -62,9 +84,9 @@ impl PathPlan {
         }
         for path in &bounds.hidden {
             // A missing path must not be created either, if it is in a writable directory.
-            plan.protect_path(&roots, path, PathKind::Directory);
+            plan.protect_path(&roots, path, PlaceholderKind::Directory);
         }
-        for path in hidden {
+        for path in bounds.hidden.iter().filter_map(|path| canonicalize_existing(path)) {
             plan.add(path, PathTreatment::Hidden);
         }
         plan.finalize();
@@ -82,6 +104,36 @@ impl PathPlan {
         let is_kept =
             |root: &&PathBuf| self.paths.get(*root).is_some_and(|t| *t < PathTreatment::Protected);
         self.roots.iter().filter(is_kept).map(PathBuf::as_path)
+    }
+
+    /// Returns the paths that must not be created.
+    pub(crate) fn vacant_paths(&self) -> impl Iterator<Item = &Path> {
+        let is_vacant = |(path, treatment)| match treatment {
+            PathTreatment::Vacant(_) => Some(path),
+            _ => None,
+        };
+        self.paths().filter_map(is_vacant)
+    }
+
+    /// Checks that no writable path holds the sockets and devices of other programs: those cannot be
+    /// covered, because the path is to be seen as it is.
+    pub(crate) fn check_shared_directories(&self) -> Result<(), SandboxError> {
+        let is_shared = |root: &&PathBuf| {
+            let real = |shared: &str| Path::new(shared).canonicalize();
+            SHARED_DIRECTORIES
+                .iter()
+                .any(|shared| real(shared).is_ok_and(|shared| shared.starts_with(root)))
+        };
+        match self.roots.iter().find(is_shared) {
+            None => Ok(()),
+            Some(root) => Err(SandboxError::Writable {
+                path: root.clone(),
+                reason:
+                    "it holds the sockets, devices or temporary files of other programs; use a \
+                         directory of its own"
+                        .to_owned(),
+            }),
+        }
     }
 
     /// Creates placeholders at the vacant paths. They must be released after the job.
@@ -115,7 +167,7 @@ impl PathPlan {
     }
 
     /// Protects `path` if it is in a writable directory, and all its parents up to there.
-    fn protect_path(&mut self, roots: &[PathBuf], path: &Path, kind: PathKind) {
+    fn protect_path(&mut self, roots: &[PathBuf], path: &Path, kind: PlaceholderKind) {
         // First the path as written, so that a link on the way is seen; otherwise the canonical
         // one.
         let mut is_inside = false;
@@ -150,19 +202,31 @@ impl PathPlan {
         real.join(name)
     }
 
-    fn protect_below(&mut self, roots: &[PathBuf], root: &Path, below: &Path, kind: PathKind) {
+    fn protect_below(
+        &mut self,
+        roots: &[PathBuf],
+        root: &Path,
+        below: &Path,
+        kind: PlaceholderKind,
+    ) {
         let mut above = root.to_owned();
         let count = below.components().count();
         if count == 0 {
             self.add(above, PathTreatment::Protected);
             return;
         }
+        let is_folded = self.folded.iter().any(|folded| folded == root);
         for (index, component) in below.components().enumerate() {
+            if is_folded {
+                // A mount covers one spelling of a name. So no other spelling may lead anywhere
+                // writable, on the whole way.
+                self.add(above.clone(), PathTreatment::Frozen);
+            }
             let place = above.join(component);
             let is_last = index + 1 == count;
             match fs::symlink_metadata(&place) {
                 Err(_) => {
-                    let kind = if is_last { kind } else { PathKind::Directory };
+                    let kind = if is_last { kind } else { PlaceholderKind::Directory };
                     self.add(place, PathTreatment::Vacant(kind));
                     return;
                 }
@@ -241,3 +305,6 @@ fn canonicalize_existing(path: &Path) -> Option<PathBuf> {
     path.symlink_metadata().ok()?;
     path.canonicalize().ok()
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::cgroup::CgroupGroup;
+use crate::repositories::{DirectorySnapshot, PlantedRepository};
 use crate::vacancy::Placeholder;
 
 /// Limits how long the first process may take to end after it was asked to.
@@ -25,13 +26,30 @@ pub(crate) struct JobResidue {
     pub(crate) group: Option<CgroupGroup>,
     pub(crate) placeholders: Vec<Placeholder>,
     pub(crate) temporary: Option<PathBuf>,
+    /// Closed to tell that this process does not want the job any more, or is gone.
+    pub(crate) lifeline: Option<OwnedFd>,
+    /// True if a helper supervises the job. It ends all processes when the lifeline is closed, and
+    /// must not be killed before them.
+    pub(crate) is_supervised: bool,
+    /// The directories before the job.
+    pub(crate) directories: DirectorySnapshot,
 }
 
 impl JobResidue {
-    /// Waits until all processes are gone, and removes the rest.
+    /// Ends all processes, without waiting for it.
+    pub(crate) fn kill(&mut self) {
+        self.lifeline = None;
+        if let Some(first) = self.first.as_ref().filter(|_| !self.is_supervised) {
+            // This fails if the process is gone, as intended.
+            let _ = pidfd_send_signal(first, Signal::KILL);
+        }
+    }
+
+    /// Waits until all processes are gone, and removes the rest. Returns the repositories that the
+    /// job made.
     ///
     /// A placeholder that is removed while a process still runs would uncover its path.
-    pub(crate) fn clear(mut self) {
+    pub(crate) fn clear(mut self) -> Vec<PlantedRepository> {
         let inside = self.find_first_process();
         if let Some(first) = self.first.as_ref().filter(|first| !has_ended(first)) {
             // This fails if the process is gone, as intended.
@@ -52,6 +70,7 @@ impl JobResidue {
             // clears.
             let _ = fs::remove_dir_all(temporary);
         }
+        self.directories.disable_new_repositories()
     }
 
     /// Returns the first process inside, whose end ends all others.

@@ -26,8 +26,11 @@ use crate::helper::{FilterSettings, HELPER_ARGUMENT, HelperOrder, choose_limits}
 use crate::job::{Job, NetworkAccess};
 use crate::launch;
 use crate::level::{ConfinementLevel, LevelRequirement};
+use crate::owner::JobOwner;
 use crate::plan::PathPlan;
+use crate::repositories::DirectorySnapshot;
 use crate::residue::JobResidue;
+use crate::running::RunningJob;
 
 /// The socket families of the Internet, and the one that queries the kernel about it.
 const INTERNET: [libc::c_int; 3] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
@@ -74,16 +77,20 @@ impl Sandbox {
         let capabilities = self.capabilities();
         let level = self.requirement.level(&capabilities)?;
         let mut plan = PathPlan::from_job(&job)?;
-        // Dropped without a cleanup if a later step fails; then the group is empty, and
-        // placeholders are recognized the next time.
+        if level != ConfinementLevel::None {
+            plan.check_shared_directories()?;
+        }
         let mut residue = JobResidue::default();
+        residue.directories = take_watched_directories(&mut job, &plan);
         let started = self.start_planned(level, &capabilities, &mut plan, &mut residue, &mut job);
         match started {
             Ok(mut confined) => {
-                confined.residue = Some(residue);
+                confined.job = Some(RunningJob::register(residue));
                 Ok(confined)
             }
             Err(error) => {
+                // The job did not run, and made no repository.
+                residue.directories = DirectorySnapshot::default();
                 residue.clear();
                 Err(error)
             }
@@ -114,13 +121,10 @@ impl Sandbox {
         }
         let (report, report_inside) = create_pipe(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         let report_inside = passed.add(report_inside);
-        let (lifeline, lifeline_inside) = match level {
-            ConfinementLevel::Bubblewrap => (None, None),
-            ConfinementLevel::Landlock | ConfinementLevel::None => {
-                let (inside, outside) = create_pipe(PipeFlags::CLOEXEC)?;
-                (Some(outside), Some(passed.add(inside)))
-            }
-        };
+        let (lifeline_inside, lifeline) = create_pipe(PipeFlags::CLOEXEC)?;
+        let lifeline_inside = passed.add(lifeline_inside);
+        residue.lifeline = Some(lifeline);
+        residue.is_supervised = level != ConfinementLevel::Bubblewrap;
         let has_landlock = capabilities.landlock.is_ok();
         let rules = match level {
             ConfinementLevel::Bubblewrap => {
@@ -145,10 +149,12 @@ impl Sandbox {
             groups,
             report: report_inside,
             lifeline: lifeline_inside,
+            is_supervised: residue.is_supervised,
         };
         let order = serde_json::to_vec(&order)
             .map_err(|error| SandboxError::Setup { step: "order", reason: error.to_string() })?;
-        let order = passed.add(create_memory_file("lango-order", &order)?).to_string();
+        let order =
+            passed.add(create_memory_file(&JobOwner::current().order_name(), &order)?).to_string();
         let mut command = match level {
             ConfinementLevel::Bubblewrap => {
                 let program = capabilities.bubblewrap.clone();
@@ -181,10 +187,9 @@ impl Sandbox {
             program: job.program.to_string_lossy().into_owned(),
             report: report.into(),
             report_bytes: Vec::new(),
-            lifeline,
-            is_supervised: level != ConfinementLevel::Bubblewrap,
-            residue: None,
+            job: None,
             clearing: None,
+            planted: Vec::new(),
         })
     }
 
@@ -218,6 +223,17 @@ fn build_bubblewrap_command(
     let mut command = Command::new(program);
     command.args(["--info-fd", &information, "--args", &options, "--", bubblewrap::HELPER]);
     Ok(command)
+}
+
+/// Returns the directories before the job if it can write there.
+fn take_watched_directories(job: &mut Job, plan: &PathPlan) -> DirectorySnapshot {
+    let directories = std::mem::take(&mut job.bounds.directories);
+    let is_writable = |workspace: &Path| plan.writable_paths().any(|r| workspace.starts_with(r));
+    if directories.workspace().is_some_and(is_writable) {
+        directories
+    } else {
+        DirectorySnapshot::default()
+    }
 }
 
 /// Returns the job's own directory for temporary files.

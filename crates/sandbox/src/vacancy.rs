@@ -10,9 +10,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use lango_places::PlaceholderKind;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
-
-use crate::job::PathKind;
 
 /// The modification time of placeholders, in seconds and nanoseconds after 1970.
 const PLACEHOLDER_MTIME: (i64, i64) = (1_000_000, 271_828);
@@ -33,7 +32,7 @@ impl Placeholder {
     ///
     /// Returns none if something real was created there meanwhile, or if the path is not writable
     /// for this process and so not for the job either.
-    pub(crate) fn create_or_share(path: &Path, kind: PathKind) -> io::Result<Option<Self>> {
+    pub(crate) fn create_or_share(path: &Path, kind: PlaceholderKind) -> io::Result<Option<Self>> {
         for _ in 0..MAX_TAKE_ATTEMPTS {
             match create_placeholder(path, kind) {
                 Ok(()) => {}
@@ -85,6 +84,15 @@ impl Placeholder {
     }
 }
 
+/// Removes a placeholder that no process uses any more. Everything else stays.
+pub(crate) fn remove_leftover(path: &Path) {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    // What is not there, or cannot be opened, is no placeholder.
+    if let Ok(file) = open(path, flags, Mode::empty()) {
+        Placeholder { path: path.to_owned(), file: file.into() }.release();
+    }
+}
+
 /// Tells whether the entry at `path` is a placeholder, in use or left over.
 pub(crate) fn is_existing_placeholder(path: &Path, found: &fs::Metadata) -> bool {
     if (found.mtime(), found.mtime_nsec()) != PLACEHOLDER_MTIME {
@@ -94,13 +102,13 @@ pub(crate) fn is_existing_placeholder(path: &Path, found: &fs::Metadata) -> bool
     open(path, flags, Mode::empty()).is_ok_and(|file| is_placeholder(path, &File::from(file)))
 }
 
-fn create_placeholder(path: &Path, kind: PathKind) -> io::Result<()> {
+fn create_placeholder(path: &Path, kind: PlaceholderKind) -> io::Result<()> {
     let file = match kind {
-        PathKind::Directory => {
+        PlaceholderKind::Directory => {
             fs::create_dir(path)?;
             File::open(path)?
         }
-        PathKind::File => File::options().write(true).create_new(true).open(path)?,
+        PlaceholderKind::File => File::options().write(true).create_new(true).open(path)?,
     };
     file.set_times(FileTimes::new().set_modified(placeholder_time()))
 }
@@ -156,7 +164,9 @@ mod tests {
     #[test]
     fn the_last_of_two_users_removes_it() {
         let directory = tempfile::tempdir().unwrap();
-        for (name, kind) in [(".git", PathKind::Directory), ("AGENTS.md", PathKind::File)] {
+        for (name, kind) in
+            [(".git", PlaceholderKind::Directory), ("AGENTS.md", PlaceholderKind::File)]
+        {
             let path = directory.path().join(name);
             let first = Placeholder::create_or_share(&path, kind).unwrap().unwrap();
             let second = Placeholder::create_or_share(&path, kind).unwrap().unwrap();
@@ -172,9 +182,9 @@ mod tests {
     fn what_was_left_behind_is_taken_over() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(".git");
-        drop(Placeholder::create_or_share(&path, PathKind::Directory).unwrap().unwrap());
+        drop(Placeholder::create_or_share(&path, PlaceholderKind::Directory).unwrap().unwrap());
         assert!(path.exists());
-        Placeholder::create_or_share(&path, PathKind::Directory).unwrap().unwrap().release();
+        Placeholder::create_or_share(&path, PlaceholderKind::Directory).unwrap().unwrap().release();
         assert!(!path.exists());
     }
 
@@ -182,14 +192,15 @@ mod tests {
     fn a_file_with_content_stays() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("AGENTS.md");
-        let placeholder = Placeholder::create_or_share(&path, PathKind::File).unwrap().unwrap();
+        let placeholder =
+            Placeholder::create_or_share(&path, PlaceholderKind::File).unwrap().unwrap();
         fs::write(&path, "words").unwrap();
         placeholder.release();
         assert_eq!(fs::read_to_string(&path).unwrap(), "words");
         // Empty, but not a placeholder: it is not marked.
         fs::write(&path, "").unwrap();
         assert!(!is_existing_placeholder(&path, &fs::symlink_metadata(&path).unwrap()));
-        assert!(Placeholder::create_or_share(&path, PathKind::File).unwrap().is_none());
+        assert!(Placeholder::create_or_share(&path, PlaceholderKind::File).unwrap().is_none());
         assert!(path.exists());
     }
 }

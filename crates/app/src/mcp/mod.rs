@@ -139,7 +139,7 @@ pub fn build_client_environment(
         process_environment: ProcessEnvironment {
             workspace: workspace.to_owned(),
             sandbox: confinement::build_sandbox(config),
-            policy: confinement::build_sandbox_policy(config, home)?,
+            policy: confinement::build_sandbox_policy(config, home, workspace)?,
         },
         rules: web::egress_rules(config)?,
         tokens: token_directory(home),

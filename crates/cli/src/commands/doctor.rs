@@ -9,7 +9,9 @@ use futures_util::StreamExt;
 use lango_app::config::PolicyName;
 use lango_app::provider::{self, ModelPurpose, ModelSource};
 use lango_app::remotes::RemoteAgents;
-use lango_app::{AppError, InspectOptions, Inspection, Stores, confinement, mcp, web};
+use lango_app::{
+    AppError, InspectOptions, Inspection, Stores, confinement, find_workspace, mcp, web,
+};
 use lango_model::{Message, ModelRequest};
 use lango_text::make_visible;
 use serde::Serialize;
@@ -223,7 +225,10 @@ async fn examine_remotes(
 
 /// Checks the sandbox: its level, its parts, and what is missing.
 fn examine_sandbox(context: &CommandContext) -> DoctorCheck {
-    let policy = match confinement::build_sandbox_policy(context.config(), &context.app.home) {
+    let policy = find_workspace(None).and_then(|workspace| {
+        confinement::build_sandbox_policy(context.config(), &context.app.home, &workspace)
+    });
+    let policy = match policy {
         Ok(policy) => policy,
         Err(error) => return build_check("sandbox", Err(error.to_string())),
     };

@@ -38,6 +38,9 @@ pub(super) async fn follow_turn(
             biased;
             status = signals.next() => {
                 if stopped.is_some() && status == ExitStatus::Interrupted {
+                    // The repositories that commands made are disabled; who leaves at once is not
+                    // told.
+                    let _ = lango_sandbox::end_all_jobs();
                     std::process::exit(i32::from(status.code()));
                 }
                 stopped = Some(status);

@@ -71,11 +71,8 @@ fn read_and_follow(descriptor: &OsString) -> Result<u8, String> {
 
 fn follow_order(order: &HelperOrder, report: &mut File) -> Result<u8, String> {
     // Opened before the rights are dropped.
-    let lifeline = order
-        .lifeline
-        .map(|descriptor| File::open(inherited_descriptor_path(descriptor)))
-        .transpose();
-    let lifeline = lifeline.map_err(|error| format!("no lifeline: {error}"))?;
+    let lifeline = File::open(inherited_descriptor_path(order.lifeline))
+        .map_err(|error| format!("no lifeline: {error}"))?;
     for group in &order.groups {
         let entrance = File::options().write(true).open(inherited_descriptor_path(*group));
         entrance
@@ -84,8 +81,12 @@ fn follow_order(order: &HelperOrder, report: &mut File) -> Result<u8, String> {
     }
     // The program must not inherit anything other than the standard streams.
     close_fds::CloseFdsBuilder::new().cloexecfrom(3);
-    if let Some(lifeline) = lifeline {
+    if order.is_supervised {
         return supervise::run_supervised(order, report, lifeline);
+    }
+    if supervise::is_closed(&lifeline) {
+        // Killed before bubblewrap could bind its own life to it.
+        return Err("the owner of the job is gone".to_owned());
     }
     limits::apply_limits(&order.limits)?;
     give_up_rights(order)?;

@@ -21,9 +21,11 @@ pub(crate) struct HelperOrder {
     pub(crate) groups: Vec<i32>,
     /// The descriptor of the report.
     pub(crate) report: i32,
-    /// The descriptor that is closed when everything must end. With it, the helper stays and
-    /// supervises the program; without it, it becomes the program.
-    pub(crate) lifeline: Option<i32>,
+    /// The descriptor that is closed when everything must end.
+    pub(crate) lifeline: i32,
+    /// If true, the helper stays, and ends all processes when the lifeline is closed. Otherwise it
+    /// becomes the program; the kernel ends that with its owner.
+    pub(crate) is_supervised: bool,
 }
 
 /// A limited resource.

@@ -8,6 +8,7 @@ use std::io::{Read as _, Write as _};
 use std::sync::Mutex;
 use std::sync::mpsc;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, set_child_subreaper, setsid, wait,
 };
@@ -43,6 +44,14 @@ pub(super) fn run_supervised(
     let _held = ENDING.lock();
     end_all();
     Ok(exit_code(status))
+}
+
+/// Tells whether the other end of the lifeline is closed.
+pub(super) fn is_closed(lifeline: &File) -> bool {
+    let mut watched = [PollFd::new(lifeline, PollFlags::IN)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    // Nothing is ever sent, so any event is the end. An error says nothing about the owner.
+    poll(&mut watched, Some(&now)).is_ok_and(|count| count > 0)
 }
 
 /// Starts the program from a thread that has dropped its rights; this process keeps its own, and is

@@ -9,6 +9,7 @@ mod ending;
 mod files;
 mod limits;
 mod network;
+mod planted;
 mod privileges;
 mod protected;
 mod refusal;

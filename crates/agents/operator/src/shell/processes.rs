@@ -17,6 +17,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::process_log::ProcessEntry;
+use super::run_to_end::describe_planted;
 use super::tail::OutputTail;
 use crate::Records;
 
@@ -156,13 +157,17 @@ impl Processes {
                 () = followed.stop.cancelled() => None,
                 status = wait_and_end(&mut confined, reading) => Some(status),
             };
-            let state = match state {
-                Some(Ok(status)) => ProcessState::Exited(status.code()),
-                Some(Err(error)) => ProcessState::Failed(error.to_string()),
-                None => match confined.end().await {
-                    Ok(()) => ProcessState::Stopped,
-                    Err(error) => ProcessState::Failed(error.to_string()),
-                },
+            let ended = confined.end().await;
+            for planted in ended.iter().flatten() {
+                let note = format!("\n({})\n", describe_planted(planted));
+                followed.output.lock().push(note.as_bytes());
+            }
+            let state = match (state, ended) {
+                (Some(Ok(status)), _) => ProcessState::Exited(status.code()),
+                (Some(Err(error)), _) | (None, Err(error)) => {
+                    ProcessState::Failed(error.to_string())
+                }
+                (None, Ok(_)) => ProcessState::Stopped,
             };
             records.record_process_end(&followed.entry.id, &state).await;
             // There may be no receiver.

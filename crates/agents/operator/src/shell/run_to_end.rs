@@ -6,7 +6,8 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use lango_protocol::CallReport;
-use lango_sandbox::{ConfinedProcess, SandboxError};
+use lango_sandbox::{ConfinedProcess, PlantedRepository, SandboxError};
+use lango_text::make_visible;
 use lango_tool::{ToolContext, ToolError};
 use serde::Serialize;
 use tokio::time::{sleep, timeout};
@@ -30,8 +31,8 @@ pub(crate) struct ShellResult {
     stderr: String,
     stderr_dropped: u64,
     duration_ms: u64,
-    /// A note, if the sandbox may be why the command failed.
-    note: Option<&'static str>,
+    /// Notes on the sandbox: it may be why the command failed, or had to undo something.
+    notes: Vec<String>,
 }
 
 enum CommandEnding {
@@ -66,19 +67,28 @@ pub(super) async fn run_to_end(
     let ended = confined.end().await.map_err(convert_error);
     match ending {
         // The caller only needs to know that it was stopped.
-        CommandEnding::Cancelled => Err(ToolError::Cancelled),
-        CommandEnding::TimedOut => Err(ToolError::TimedOut {
-            seconds: timeout_seconds,
-            partial: render_partial_output(&out, &err),
-        }),
+        CommandEnding::Cancelled => {
+            for planted in ended.iter().flatten() {
+                tracing::warn!(path = %planted.path.display(), "a stopped command made a repository");
+            }
+            Err(ToolError::Cancelled)
+        }
+        CommandEnding::TimedOut => {
+            let mut partial = render_partial_output(&out, &err);
+            for planted in ended.iter().flatten() {
+                partial.push_str(&format!("\n({})", describe_planted(planted)));
+            }
+            Err(ToolError::TimedOut { seconds: timeout_seconds, partial })
+        }
         CommandEnding::Exited(Err(error)) => Err(convert_error(error)),
         CommandEnding::Exited(Ok(status)) => {
-            ended?;
+            let planted = ended?;
             let stderr = err.text();
-            let failed = !status.success();
+            let cause = if status.success() { None } else { launcher.explain_failure(&stderr) };
+            let undone = planted.iter().map(describe_planted);
             Ok(ShellResult {
                 exit_code: status.code(),
-                note: failed.then(|| launcher.explain_failure(&stderr)).flatten(),
+                notes: cause.map(str::to_owned).into_iter().chain(undone).collect(),
                 stdout: out.text(),
                 stdout_dropped: out.dropped(),
                 stderr,
@@ -115,7 +125,7 @@ impl ShellResult {
                 report = report.note(format!("Not shown: {more} of {name}."));
             }
         }
-        if let Some(note) = self.note {
+        for note in &self.notes {
             report = report.note(to_sentence(note));
         }
         let Self { exit_code, duration_ms, .. } = *self;
@@ -161,11 +171,13 @@ impl fmt::Display for ShellResult {
         if self.stdout.is_empty() && self.stderr.is_empty() {
             f.write_str(", no output")?;
         }
-        match self.note {
-            Some(note) => write!(f, "\n({note})"),
-            None => Ok(()),
-        }
+        self.notes.iter().try_for_each(|note| write!(f, "\n({note})"))
     }
+}
+
+/// Describes a repository that a command made, whatever its name contains.
+pub(super) fn describe_planted(planted: &PlantedRepository) -> String {
+    make_visible(&planted.to_string())
 }
 
 /// Converts the error of a command that did not run, in words for the model and for users.
