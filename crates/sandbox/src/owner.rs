@@ -110,7 +110,34 @@ fn is_orphan(process: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Child, Command};
+
+    use rustix::fs::{MemfdFlags, memfd_create};
+
     use super::*;
+
+    /// Starts a process with the name of bubblewrap that holds the order of an owner, and waits.
+    fn start_waiting(directory: &Path, owner: JobOwner) -> Child {
+        // It is inherited, because it is not closed when a program starts.
+        let order = memfd_create(owner.order_name(), MemfdFlags::empty()).unwrap();
+        let child = Command::new(directory.join("bwrap")).arg("1000").spawn().unwrap();
+        drop(order);
+        child
+    }
+
+    #[test]
+    fn what_a_killed_owner_was_starting_is_ended_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::copy("/bin/sleep", directory.path().join("bwrap")).unwrap();
+        let own = JobOwner::current();
+        let mut alive = start_waiting(directory.path(), own);
+        let mut orphan = start_waiting(directory.path(), JobOwner { start: own.start + 1, ..own });
+        end_orphans();
+        assert!(!orphan.wait().unwrap().success());
+        assert!(alive.try_wait().unwrap().is_none());
+        alive.kill().unwrap();
+        alive.wait().unwrap();
+    }
 
     #[test]
     fn an_owner_is_told_apart_from_a_process_with_its_number() {

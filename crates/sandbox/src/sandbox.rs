@@ -80,8 +80,8 @@ impl Sandbox {
         if level != ConfinementLevel::None {
             plan.check_shared_directories()?;
         }
-        let mut residue = JobResidue::default();
-        residue.directories = take_watched_directories(&mut job, &plan);
+        let directories = take_watched_directories(&mut job, &plan);
+        let mut residue = JobResidue { directories, ..JobResidue::default() };
         let started = self.start_planned(level, &capabilities, &mut plan, &mut residue, &mut job);
         match started {
             Ok(mut confined) => {
@@ -265,10 +265,10 @@ fn create_temporary_directory(
 
 fn choose_filter(level: ConfinementLevel, network: NetworkAccess) -> Option<FilterSettings> {
     let families: &[&[libc::c_int]] = match (level, network) {
-        // Sockets of services can be anywhere in the file system. Pairs are no sockets to connect.
-        (ConfinementLevel::Bubblewrap, NetworkAccess::Off) => &[&INTERNET],
         (ConfinementLevel::Bubblewrap, NetworkAccess::On) => &[&INTERNET, &[libc::AF_UNIX]],
-        (ConfinementLevel::Landlock, NetworkAccess::On) => &[&INTERNET],
+        // Sockets of services can be anywhere in the file system. Pairs can still be made.
+        (ConfinementLevel::Bubblewrap, NetworkAccess::Off)
+        | (ConfinementLevel::Landlock, NetworkAccess::On) => &[&INTERNET],
         (ConfinementLevel::Landlock, NetworkAccess::Off) => &[],
         (ConfinementLevel::None, _) => return None,
     };

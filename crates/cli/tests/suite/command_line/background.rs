@@ -105,7 +105,41 @@ say = "{result}"
 async fn what_still_runs_when_a_run_ends_is_named() {
     let say = "say = \"It runs.\"";
     let lango = Lango::playing(&[TO_OPERATOR, &started_then("sleep 600", say)]).await;
+    let before = names(&lango);
     let run = lango.command(&["run", "start it", "--approve", "all"]).run().await;
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stderr.contains("ended with this run: sleep 600"), "{run:?}");
+    assert_eq!(names(&lango), before, "the placeholders of protected names are gone");
+}
+
+/// Returns the names in the workspace.
+fn names(lango: &Lango) -> Vec<String> {
+    let entries = std::fs::read_dir(lango.workspace()).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn placeholders_of_a_killed_process_are_removed_by_the_next_start() {
+    let wait =
+        r#"call = [{ name = "exec_status", arguments = { id = "p1", wait_seconds = 600 } }]"#;
+    let script = started_then("touch begun; sleep 600", wait);
+    let lango = Lango::playing(&[TO_OPERATOR, &script]).await;
+    let before = names(&lango);
+    let running = lango.ask("watch it").with(&["--approve", "all"]).start();
+    until("the start", || lango.workspace().join("begun").exists()).await;
+    running.kill().await;
+    std::fs::remove_file(lango.workspace().join("begun")).unwrap();
+    assert!(names(&lango).contains(&"AGENTS.md".to_owned()), "{:?}", names(&lango));
+    // An empty file of the user at a protected name is no placeholder.
+    std::fs::remove_file(lango.workspace().join(".mcp.json")).unwrap();
+    lango.file("workspace/.mcp.json", "");
+    let agents = lango.command(&["agents", "list"]).run().await;
+    assert_eq!(agents.code, 0, "{agents:?}");
+    let mut expected = before;
+    expected.push(".mcp.json".to_owned());
+    expected.sort();
+    assert_eq!(names(&lango), expected);
 }

@@ -277,3 +277,42 @@ async fn without_a_sandbox_nothing_runs() {
         assert!(doctor.stdout.contains(&format!("level {level}")), "{}", doctor.stdout);
     }
 }
+
+/// Files that the configuration names are Lango's own, wherever they are.
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_keys_and_profiles_of_the_configuration_are_hidden() {
+    for (without, level) in LEVELS {
+        let lango = wanting("cat ../secrets/token ../secrets/key ../secrets/profile/Cookies").await;
+        for name in ["token", "key", "profile/Cookies"] {
+            lango.file(&format!("secrets/{name}"), "canary-secret\n");
+        }
+        for (key, name) in [
+            ("server.tokenFile", "token"),
+            ("server.cardKey", "key"),
+            ("navigator.profile", "profile"),
+        ] {
+            let path = lango.path(&format!("secrets/{name}")).display().to_string();
+            let set = lango.command(&["config", "set", key, &path]).run().await;
+            assert_eq!(set.code, 0, "{set:?}");
+        }
+        let turn = run(&lango, without).await;
+        let printed = &turn.results()[0].2;
+        assert!(!printed.contains("canary-secret"), "{level}: {printed}");
+    }
+}
+
+/// A repository that a command made would run programs with the next `git status` of the user.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repository_that_a_command_made_is_disabled_and_told() {
+    for (without, level) in LEVELS {
+        let command = "cd src && mkdir -p x/.git/objects x/.git/refs && cd x/.git && \
+                       echo ref: refs/heads/main > HEAD && echo fsmonitor > config";
+        let lango = wanting(command).await;
+        let turn = run(&lango, without).await;
+        let printed = &turn.results()[0].2;
+        assert!(printed.starts_with("exit code 0"), "{level}: {printed}");
+        assert!(printed.contains("src/x/.git") && printed.contains("HEAD.untrusted"), "{printed}");
+        let git = lango.workspace().join("src/x/.git");
+        assert!(!git.join("HEAD").exists() && git.join("HEAD.untrusted").exists(), "{level}");
+    }
+}
