@@ -11,7 +11,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 /// The beginning of the name of the file that a starting job holds open.
 const ORDER_NAME: &str = "lango-order-";
 
-/// A process, told apart from others that have the same number earlier, later or elsewhere.
+/// A process, told apart from others that have the same number earlier, later or in another
+/// namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct JobOwner {
     id: u32,

@@ -176,7 +176,8 @@ impl fmt::Display for PlantedRepository {
 
 const DISABLED_SUFFIX: &str = ".untrusted";
 
-/// Renames what makes a path a repository: `HEAD` of a directory, or a `.git` that leads elsewhere.
+/// Renames what makes a path a repository: `HEAD` of a directory, or a `.git` that leads to another
+/// place.
 /// Returns none if it is no repository.
 fn disable_repository(path: &Path) -> Option<PlantedRepository> {
     let is_directory = path.symlink_metadata().ok()?.is_dir();
