@@ -1,6 +1,6 @@
-//! Writes and reads the markers of agents, which users never see: `[REJECT]`, found anywhere in
-//! what a specialist says, and `[ASK]`, which has a meaning only at the very beginning. No other
-//! module knows how they are written or read.
+//! Writes and reads the markers of agents, which users never see: `[REJECT]` and `[ASK]`. Both have
+//! a meaning only at the very beginning of what an agent says; further on they are quoted text. No
+//! other module knows how they are written or read.
 
 use std::borrow::Cow;
 
@@ -10,6 +10,9 @@ pub const REJECT: &str = "[REJECT]";
 pub const ASK: &str = "[ASK]";
 /// Lists the characters that models put around a marker.
 const DECORATION: [char; 8] = [' ', '\t', '*', '_', '`', '>', '#', '-'];
+/// Lists the characters that models put around the marker of a rejection. A line after `>` quotes
+/// another text, which never rejects a task.
+const REJECTION_DECORATION: [char; 7] = [' ', '\t', '*', '_', '`', '#', '-'];
 
 /// Writes a question to the user as an agent does.
 pub fn mark_question(question: &str) -> String {
@@ -56,37 +59,60 @@ fn strip_question_marker(text: &str) -> &str {
     text[ASK.len()..].trim_start_matches([' ', '*', '_', '`', ':', '-'])
 }
 
-/// Returns the reason, if `text` rejects a task: a line that begins with the marker, whatever its
-/// case and however it is emphasised.
+/// Returns the reason, if `text` rejects a task: its first line begins with the marker, whatever its
+/// case and however it is emphasised. A marker further on stands in text that the agent quotes, and
+/// must not discard its answer.
 pub fn find_rejection_reason(text: &str) -> Option<String> {
-    for line in text.lines() {
-        let line = line.trim_start_matches(DECORATION);
-        if starts_with(line, REJECT) {
-            // A marker that is repeated counts once; the reason is shown to the user.
-            let reason = remove_rejection_markers(&line[REJECT.len()..]);
-            let reason = reason.trim_matches([' ', '*', '_', '`', ':', '-']).trim();
-            let reason = if reason.is_empty() { "it is not this agent's task" } else { reason };
-            return Some(reason.chars().take(500).collect());
-        }
+    let line = strip_rejection_decoration(text).lines().next()?;
+    if !starts_with(line, REJECT) {
+        return None;
     }
-    None
+    // A marker that is repeated counts once; the reason is shown to the user.
+    let reason = remove_rejection_markers(&line[REJECT.len()..]);
+    let reason = reason.trim_matches([' ', '*', '_', '`', ':', '-']).trim();
+    let reason = if reason.is_empty() { "it is not this agent's task" } else { reason };
+    Some(reason.chars().take(500).collect())
 }
 
 /// Returns the text without any rejection marker, nor one that appears when others are removed.
 pub fn remove_rejection_markers(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut after_marker = false;
-    for character in text.chars() {
-        if after_marker && character == ' ' {
-            continue;
-        }
-        kept.push(character);
-        after_marker = character == ']' && ends_with_marker(&kept);
-        if after_marker {
-            kept.truncate(kept.len() - REJECT.len());
+    let mut remover = MarkerRemover::default();
+    remover.push(text);
+    remover.kept
+}
+
+/// Removes rejection markers from text that arrives in pieces.
+#[derive(Debug, Default)]
+struct MarkerRemover {
+    kept: String,
+    after_marker: bool,
+}
+
+impl MarkerRemover {
+    fn push(&mut self, text: &str) {
+        for character in text.chars() {
+            if self.after_marker && character == ' ' {
+                continue;
+            }
+            self.kept.push(character);
+            self.after_marker = character == ']' && ends_with_marker(&self.kept);
+            if self.after_marker {
+                self.kept.truncate(self.kept.len() - REJECT.len());
+            }
         }
     }
-    kept
+
+    /// Returns what no later piece can make a part of a marker.
+    fn take_settled(&mut self) -> String {
+        // The removal of a marker can complete the one that was begun before it.
+        let is_open = |at: usize| {
+            let mut begun = self.kept[at..].split('[').skip(1);
+            begun.all(|rest| is_beginning(rest, &REJECT[1..]))
+        };
+        let open = self.kept.match_indices('[').map(|(at, _)| at).find(|at| is_open(*at));
+        let later = self.kept.split_off(open.unwrap_or(self.kept.len()));
+        std::mem::replace(&mut self.kept, later)
+    }
 }
 
 fn ends_with_marker(text: &str) -> bool {
@@ -103,6 +129,12 @@ fn strip_decoration(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_whitespace() || DECORATION.contains(&c))
 }
 
+/// Returns the text from its first line on, without what comes before the marker of a rejection. The
+/// line after ` ``` ` is quoted, so that decoration never spans lines.
+fn strip_rejection_decoration(text: &str) -> &str {
+    text.trim_start().trim_start_matches(REJECTION_DECORATION)
+}
+
 /// Tells whether more text could make a marker of it.
 fn is_beginning(text: &str, marker: &str) -> bool {
     text.len() < marker.len()
@@ -113,14 +145,16 @@ fn find_marker(text: &str) -> Option<usize> {
     text.match_indices('[').map(|(at, _)| at).find(|at| starts_with(&text[*at..], REJECT))
 }
 
-/// Passes streamed text on, but never a rejection nor what follows it, nor the marker of a
-/// question.
+/// Passes streamed text on, but neither a rejection and its reason nor any marker.
 #[derive(Debug, Default)]
 pub struct DeltaFilter {
+    /// The beginning, until it is known whether it is a marker.
     held: String,
-    /// True if something was shown: a question can only be at the beginning.
+    /// True if something was shown: markers have a meaning only at the beginning.
     begun: bool,
+    /// True if the text is a rejection.
     closed: bool,
+    remover: MarkerRemover,
 }
 
 impl DeltaFilter {
@@ -129,40 +163,40 @@ impl DeltaFilter {
         if self.closed {
             return String::new();
         }
-        self.held.push_str(text);
-        if let Some(at) = find_marker(&self.held) {
-            self.closed = true;
-            let shown = self.held[..at].to_owned();
-            self.held.clear();
-            return shown;
+        if self.begun {
+            self.remover.push(text);
+            return self.remover.take_settled();
         }
-        if !self.begun {
-            let bare = strip_decoration(&self.held);
-            if is_beginning(bare, ASK) {
+        self.held.push_str(text);
+        let rejecting = strip_rejection_decoration(&self.held);
+        let asking = strip_decoration(&self.held);
+        if starts_with(rejecting, REJECT) {
+            self.closed = true;
+            self.held.clear();
+            return String::new();
+        }
+        if is_beginning(rejecting, REJECT) || is_beginning(asking, ASK) {
+            return String::new();
+        }
+        if starts_with(asking, ASK) {
+            let question = strip_question_marker(asking);
+            if question.is_empty() {
                 return String::new();
             }
-            if starts_with(bare, ASK) {
-                self.held = strip_question_marker(bare).to_owned();
-                if self.held.is_empty() {
-                    return String::new();
-                }
-            }
-            self.begun = true;
+            self.held = question.to_owned();
         }
-        // An unfinished marker at the end waits for the next piece.
-        let keep_from = self
-            .held
-            .match_indices('[')
-            .map(|(at, _)| at)
-            .find(|at| is_beginning(&self.held[*at..], REJECT))
-            .unwrap_or(self.held.len());
-        let later = self.held.split_off(keep_from);
-        std::mem::replace(&mut self.held, later)
+        self.begun = true;
+        let held = std::mem::take(&mut self.held);
+        self.push(&held)
     }
 
     /// Returns what was held back and turned out to be ordinary text.
-    pub fn finish(self) -> String {
-        if self.closed { String::new() } else { self.held }
+    pub fn finish(mut self) -> String {
+        if self.closed {
+            return String::new();
+        }
+        self.remover.push(&self.held);
+        self.remover.kept
     }
 }
 
@@ -189,7 +223,8 @@ mod tests {
             "[REJECT] not mine",
             "  [reject]: not mine",
             "**[REJECT]** not mine",
-            "I looked at it.\n[REJECT] not mine",
+            "\n\n`[REJECT]` not mine",
+            "[REJECT] not mine\nThe file says more.",
         ] {
             assert_eq!(find_rejection_reason(text).as_deref(), Some("not mine"), "{text}");
         }
@@ -202,6 +237,18 @@ mod tests {
             Some("not mine")
         );
         assert_eq!(remove_rejection_markers("[REJ[REJECT]ECT] no"), "no");
+    }
+
+    #[test]
+    fn a_marker_in_quoted_text_rejects_nothing() {
+        for text in [
+            "The file says:\n[REJECT] all of it",
+            "> [REJECT] all of it\nThat is its first line.",
+            "Here it is.\n\n```\n[REJECT] all of it\n```",
+            "```\n[REJECT] all of it\n```\nThat is the file.",
+        ] {
+            assert_eq!(find_rejection_reason(text), None, "{text}");
+        }
     }
 
     #[test]
@@ -232,17 +279,26 @@ mod tests {
         }
 
         #[test]
-        fn a_marker_is_never_streamed(before in "[a-z\\[ ]{0,12}", after in ".{0,12}", size in 1_usize..5) {
-            let text = format!("{before}[REJECT]{after}");
+        fn what_is_streamed_is_the_text_without_markers_and_nothing_of_a_rejection(
+            parts in prop::collection::vec("[a-z\\[ \n>*]{0,6}|\\[REJECT\\]|\\[REJ|ECT\\]", 0..6),
+            size in 1_usize..5,
+        ) {
+            let text = parts.concat();
+            prop_assume!(find_question(&text).is_none());
             let mut filter = DeltaFilter::default();
             let mut shown = String::new();
             let characters: Vec<char> = text.chars().collect();
             for piece in characters.chunks(size) {
                 shown.push_str(&filter.push(&piece.iter().collect::<String>()));
+                prop_assert!(find_marker(&shown).is_none(), "{}", shown);
             }
             shown.push_str(&filter.finish());
             prop_assert!(find_marker(&shown).is_none(), "{}", shown);
-            prop_assert!(text.starts_with(&shown));
+            if find_rejection_reason(&text).is_some() {
+                prop_assert_eq!(shown, "");
+            } else {
+                prop_assert_eq!(shown, remove_rejection_markers(&text));
+            }
         }
 
         #[test]

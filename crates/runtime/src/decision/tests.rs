@@ -114,6 +114,17 @@ fn an_orchestrator_that_says_reject_is_answering_without_the_marker() {
     assert_eq!(interpret_reply(reply, &rules(&specialist())), Decision::Reject("no".into()));
 }
 
+#[test]
+fn a_rejection_that_a_specialist_quotes_does_not_discard_its_answer() {
+    for quoted in ["The log says:\n[REJECT] disk full", "> [REJECT] disk full\nis its last line."] {
+        let reply = CompleteReply { text: quoted.into(), ..CompleteReply::default() };
+        let Decision::Answer(answer) = interpret_reply(reply, &rules(&specialist())) else {
+            panic!("{quoted:?} was not taken as an answer");
+        };
+        assert!(answer.contains("disk full") && !answer.contains("[REJECT]"), "{answer}");
+    }
+}
+
 proptest! {
     #[test]
     fn every_call_becomes_exactly_one_call_event_and_surplus_ones_have_their_refusal(

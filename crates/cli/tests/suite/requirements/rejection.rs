@@ -98,3 +98,21 @@ async fn r18_a_marker_of_the_orchestrator_is_not_a_rejection_and_is_not_shown() 
     let turn = lango.ask("do it").turn().await;
     assert_eq!((turn.code, turn.answer()), (0, "I do not want to."));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_of_a_file_that_looks_like_a_rejection_does_not_discard_the_answer() {
+    let quoting = r#"
+[[reply]]
+agent = "operator"
+say = "The log ends like this:\n[REJECT] disk full\nSo the disk is full."
+"#;
+    let lango = Lango::playing(&[TO_OPERATOR, quoting]).await;
+    let turn = lango.ask("what does the log say?").small_team().turn().await;
+    assert_eq!((turn.code, turn.author(), turn.count("rejected")), (0, "operator", 0));
+    let answer = turn.answer();
+    assert!(answer.contains("disk full\nSo the disk is full."), "{answer}");
+    assert!(!answer.contains("[REJECT]"), "{answer}");
+    // What is streamed to a terminal is the same.
+    let shown = lango.at_terminal("run 'what does the log say?'").small_team().run().await.stdout;
+    assert!(shown.contains("So the disk is full.") && !shown.contains("[REJECT]"), "{shown}");
+}
