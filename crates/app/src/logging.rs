@@ -5,11 +5,12 @@
 //! Exporters for metrics and traces are further layers of the same registry.
 
 use std::fs::{self, File};
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use lango_text::make_text_visible;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, fmt};
@@ -57,7 +58,7 @@ pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
             2 => "lango=debug",
             _ => "lango=trace",
         };
-        let layer = fmt::layer().with_writer(io::stderr).with_ansi(io::stderr().is_terminal());
+        let layer = fmt::layer().with_writer(|| VisibleStderr).with_ansi(false);
         Some(layer.with_filter(filter(level)?))
     } else {
         None
@@ -75,6 +76,22 @@ pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
     // A second start in one process, as in tests, keeps the first subscriber.
     let _ = tracing_subscriber::registry().with(stderr_layer).with(file_layer).try_init();
     Ok(())
+}
+
+/// Writes log lines to standard error, with everything visible that models, files and peers put into
+/// them.
+struct VisibleStderr;
+
+impl Write for VisibleStderr {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        io::stderr().write_all(make_text_visible(&text).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 /// A file that is renamed when it is full. The newest lines are in the file of the given name,
