@@ -62,6 +62,11 @@ pub(crate) struct Arguments {
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 
+    /// Print text as it is to a file or a pipe. Otherwise control characters, and others that hide or
+    /// reorder text, are written out, such as `\u{1b}`. At a terminal they always are.
+    #[arg(long, global = true)]
+    pub(crate) raw: bool,
+
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }

@@ -7,6 +7,7 @@ mod display;
 mod failure;
 mod person;
 mod printer;
+mod styled_text;
 mod terminal;
 
 use std::io::{self, IsTerminal};
@@ -28,12 +29,13 @@ fn main() -> ExitCode {
         return code;
     }
     let arguments = Arguments::parse();
+    let printer = Printer::new(arguments.raw);
     let outcome = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(Failure::from)
         .and_then(|runtime| {
-            let code = runtime.block_on(run(arguments));
+            let code = runtime.block_on(run(arguments, printer));
             // A thread that waits for a line of input must not keep the process running.
             runtime.shutdown_background();
             code
@@ -42,23 +44,24 @@ fn main() -> ExitCode {
     for planted in lango_sandbox::end_all_jobs() {
         Printer::new().note(&lango_text::make_visible(&planted.to_string()));
     }
+    terminal::restore_terminal();
     match outcome {
         Ok(status) => status.into(),
         Err(failure) => {
-            Printer::new().note(&failure.message);
+            printer.note(&failure.message);
             failure.status.into()
         }
     }
 }
 
-async fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
+async fn run(arguments: Arguments, printer: Printer) -> Result<ExitStatus, Failure> {
     // All crates share one TLS implementation; a second call finds it installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let log = LogOptions {
         verbosity: arguments.verbose,
         to_file: matches!(arguments.command, Some(Command::Serve { command: None, .. })),
     };
-    let context = CommandContext::load(arguments.config.clone(), log);
+    let context = CommandContext::load(arguments.config.clone(), log, printer);
     match arguments.command {
         None if io::stdin().is_terminal() => {
             commands::chat::chat(&context?, ChatArguments::default()).await
@@ -107,13 +110,15 @@ async fn run(arguments: Arguments) -> Result<ExitStatus, Failure> {
         Some(Command::Eval { command }) => commands::eval::eval(&context?, command).await,
         Some(Command::Usage(arguments)) => commands::usage::usage(&context?, arguments).await,
         Some(Command::Config { command }) => {
-            commands::config::config(context, arguments.config, command)
+            commands::config::config(context, printer, arguments.config, command)
         }
-        Some(Command::Doctor { deep, json }) => commands::doctor::doctor(context, deep, json).await,
+        Some(Command::Doctor { deep, json }) => {
+            commands::doctor::doctor(context, printer, deep, json).await
+        }
         Some(Command::Completion { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "lango", &mut script);
-            Printer::new().print(&String::from_utf8_lossy(&script))?;
+            printer.print(&String::from_utf8_lossy(&script))?;
             Ok(ExitStatus::Success)
         }
     }

@@ -6,8 +6,7 @@ use lango_mcp::client::{AnswerFuture, Form, FormAnswers, NoPerson, Person};
 use lango_text::{make_lines_visible, make_visible, make_visible_short};
 
 use crate::arguments::ApprovalMode;
-use crate::printer::write_stderr;
-use crate::terminal::Terminal;
+use crate::terminal::{Choice, Choices, Terminal};
 
 /// Returns what answers servers' questions with this `--approve`.
 pub(crate) fn choose_person(approve: ApprovalMode, terminal: Option<Terminal>) -> Arc<dyn Person> {
@@ -31,7 +30,7 @@ impl Person for TerminalPerson {
         let terminal = self.terminal.clone();
         Box::pin(async move {
             let _prompt_lock = terminal.prompt_lock().await;
-            ask_yes_or_no(&terminal, &format!("{question}\nAllow it? [y/N] ")).await
+            ask_yes_or_no(&terminal, &format!("{question}\nAllow it?")).await
         })
     }
 }
@@ -55,15 +54,13 @@ impl Person for ConsentingPerson {
 }
 
 async fn ask_yes_or_no(terminal: &Terminal, question: &str) -> bool {
-    write_stderr(question);
-    let answer = terminal.answer().await;
-    matches!(answer.as_deref().map(str::trim), Some("y" | "Y" | "yes"))
+    terminal.ask(question, Choices::YesNo).await == Some(Choice::Yes)
 }
 
 async fn fill_form(terminal: Terminal, form: Form) -> Option<FormAnswers> {
     let _prompt_lock = terminal.prompt_lock().await;
     let question = format!(
-        "The MCP server {} asks you (never type a password or a key here):\n{}\nAnswer it? [y/N] ",
+        "The MCP server {} asks you (never type a password or a key here):\n{}\nAnswer it?",
         form.server,
         make_lines_visible(&form.message, "  | ")
     );
@@ -84,9 +81,8 @@ async fn fill_form(terminal: Terminal, form: Form) -> Option<FormAnswers> {
         if let Some(default) = &field.default {
             line += &format!(", empty for {}", make_visible_short(default));
         }
-        write_stderr(&format!("{line}: "));
-        let typed = terminal.answer().await?;
-        filled.insert(field.name.clone(), typed.trim_end_matches(['\n', '\r']).to_owned());
+        let typed = terminal.ask_text(&format!("{line}: ")).await?;
+        filled.insert(field.name.clone(), typed);
     }
     Some(filled)
 }

@@ -1,54 +1,158 @@
 //! Prints for commands: results on standard output, everything else on standard error.
+//!
+//! Nothing else in this crate writes to either stream, so that what comes from files, models, peers
+//! and the database is always made visible, whatever command prints it.
 
-use std::io::{self, Write};
+#![expect(clippy::disallowed_methods, reason = "this module makes visible what it writes")]
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+
+use lango_text::make_json_visible;
 
 use crate::arguments::{OutputArguments, OutputFormat};
-use crate::display::Style;
 use crate::failure::Failure;
+use crate::styled_text::StyledText;
 
 /// Prints for a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer {
     /// Tells whether the lines around an answer are printed.
     introduces: bool,
+    /// Tells whether a program gets results as they are. A terminal never does.
+    is_raw: bool,
+}
+
+/// Tells whether results are shown at a terminal.
+pub(crate) fn stdout_is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Tells whether messages are shown at a terminal.
+pub(crate) fn stderr_is_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Tells whether a stream gets colours: only a terminal does, and never with `NO_COLOR`.
+fn has_colour(stream: &impl IsTerminal) -> bool {
+    let refused = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    stream.is_terminal() && !refused && !is_dumb_terminal()
+}
+
+/// Tells whether the terminal understands no escape sequences.
+pub(crate) fn is_dumb_terminal() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// Writes a text to standard error. With standard error closed there is no reader left, which is no
 /// failure of the command.
 pub(crate) fn write_stderr(text: &str) {
-    let mut stream = io::stderr();
-    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    let _ = try_write_stderr(&text.into());
 }
 
-#[expect(clippy::unused_self, reason = "a command prints with the printer that it is given")]
+/// Writes a text to standard error, and says if that is not possible.
+pub(crate) fn try_write_stderr(text: &StyledText) -> io::Result<()> {
+    let mut stream = io::stderr();
+    let rendered = text.render(has_colour(&stream));
+    stream.write_all(rendered.as_bytes()).and_then(|()| stream.flush())
+}
+
+/// Replaces the line of progress on standard error; an empty one removes it.
+pub(crate) fn show_progress(line: &str) {
+    // Terminals without escape sequences overwrite the line from its beginning.
+    let erase = if is_dumb_terminal() { "\r" } else { "\r\x1b[2K" };
+    let mut stream = io::stderr();
+    let line = lango_text::make_text_visible(line);
+    // Progress that cannot be shown is no failure.
+    let _ = stream.write_all(format!("{erase}{line}").as_bytes()).and_then(|()| stream.flush());
+}
+
+/// Controls what a terminal reports about keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyReports {
+    /// Pasted text comes between brackets.
+    BracketedPaste,
+    /// Pasted text comes as if it was typed.
+    Usual,
+}
+
+/// Tells the terminal how to report keys.
+pub(crate) fn set_key_reports(reports: KeyReports) {
+    if is_dumb_terminal() || !stderr_is_terminal() {
+        return;
+    }
+    let sequence = match reports {
+        KeyReports::BracketedPaste => "\x1b[?2004h",
+        KeyReports::Usual => "\x1b[?2004l",
+    };
+    let mut stream = io::stderr();
+    // A terminal that is gone reports no keys.
+    let _ = stream.write_all(sequence.as_bytes()).and_then(|()| stream.flush());
+}
+
+/// Removes the last character that a user typed from the line.
+pub(crate) fn erase_typed_character() {
+    let mut stream = io::stderr();
+    // A terminal that is gone shows nothing.
+    let _ = stream.write_all(b"\x08 \x08").and_then(|()| stream.flush());
+}
+
 impl Printer {
-    /// Returns a printer that prints everything.
-    pub(crate) fn new() -> Self {
-        Self { introduces: true }
+    /// Returns a printer that prints everything. With `is_raw`, a program that reads standard output
+    /// gets texts as they are.
+    pub(crate) fn new(is_raw: bool) -> Self {
+        Self { introduces: true, is_raw }
     }
 
     /// Returns the printer of a turn: a program that reads JSON, or a quiet run, gets the answer
     /// alone.
-    pub(crate) fn of_turn(arguments: &OutputArguments) -> Self {
+    pub(crate) fn of_turn(self, arguments: &OutputArguments) -> Self {
         let is_text = arguments.output_format == OutputFormat::Text;
-        Self { introduces: is_text && !arguments.quiet }
+        Self { introduces: is_text && !arguments.quiet, ..self }
     }
 
     /// Prints a result to standard output. A closed pipe is no error: the reader has seen enough.
     pub(crate) fn print(self, text: &str) -> Result<(), Failure> {
-        match io::stdout().lock().write_all(text.as_bytes()) {
+        self.print_styled(&text.into())
+    }
+
+    /// Prints a result with colours.
+    pub(crate) fn print_styled(self, text: &StyledText) -> Result<(), Failure> {
+        match self.write_styled(text) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             result => Ok(result?),
         }
     }
 
+    /// Writes a result to standard output, and says if that is not possible.
+    pub(crate) fn write_result(self, text: &str) -> io::Result<()> {
+        self.write_styled(&text.into())
+    }
+
+    fn write_styled(self, text: &StyledText) -> io::Result<()> {
+        let mut stream = io::stdout().lock();
+        let rendered = if self.is_raw && !stream.is_terminal() {
+            text.to_raw()
+        } else {
+            text.render(has_colour(&stream))
+        };
+        stream.write_all(rendered.as_bytes()).and_then(|()| stream.flush())
+    }
+
     /// Prints a result as indented JSON.
     pub(crate) fn json(self, value: &impl serde::Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
-        self.print(&format!("{text}\n"))
+        self.print(&format!("{}\n", make_json_visible(&text)))
+    }
+
+    /// Writes a result as JSON on one line, and says if that is not possible.
+    pub(crate) fn write_json_line(self, value: &impl serde::Serialize) -> io::Result<()> {
+        let text = serde_json::to_string(value)?;
+        self.write_result(&format!("{}\n", make_json_visible(&text)))
     }
 
     /// Prints a note to standard error.
+    #[expect(clippy::unused_self, reason = "a command prints with the printer that it is given")]
     pub(crate) fn note(self, text: &str) {
         write_stderr(&format!("lango: {text}\n"));
     }
@@ -56,8 +160,8 @@ impl Printer {
     /// Prints a line around the answer of a turn, unless only the answer is wanted.
     pub(crate) fn introduce(self, line: &str) {
         if self.introduces {
-            let style = Style::of(&io::stderr());
-            write_stderr(&format!("{}\n", style.faint(line)));
+            // With standard error closed, there is no reader of it.
+            let _ = try_write_stderr(&StyledText::default().faint(line).plain("\n"));
         }
     }
 

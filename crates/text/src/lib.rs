@@ -18,8 +18,8 @@ pub use front_matter::{FrontMatterError, split_front_matter};
 pub use json::render_json_markdown;
 pub use sentence::{code_span, hex, plural};
 pub use visible::{
-    VisibleStream, make_json_visible, make_lines_visible, make_text_visible, make_visible,
-    make_visible_short,
+    VisibleStream, make_json_visible, make_line_visible, make_lines_visible, make_text_visible,
+    make_visible, make_visible_short,
 };
 pub use words::{
     is_stop_word, jaccard_similarity, significant_words, split_words, stem_word, word_coverage,

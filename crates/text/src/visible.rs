@@ -37,6 +37,11 @@ pub fn make_text_visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Returns what [`make_text_visible`] does on one line, for a cell of a table.
+pub fn make_line_visible(text: &str) -> String {
+    make_text_visible(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
 /// Returns JSON with everything misleading in its strings escaped, so that it means the same.
 pub fn make_json_visible(json: &str) -> Cow<'_, str> {
     // What is below has been escaped when it was written, or is white space between values.
@@ -225,6 +230,7 @@ mod tests {
         ] {
             assert_eq!(make_text_visible(text), shown);
         }
+        assert_eq!(make_line_visible("a\r\n\tb\u{7}"), "a\\n\\tb\\u{7}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `lango chat`: a conversation, line by line.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use lango_protocol::{MessageOrigin, SessionId};
 use lango_runtime::TurnRequest;
@@ -16,6 +16,7 @@ use super::turn::follow_turn;
 use crate::arguments::ChatArguments;
 use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
+use crate::printer::write_stderr;
 use crate::terminal::Terminal;
 
 const HELP: &str = "Type a message and press Enter.
@@ -29,13 +30,13 @@ pub(crate) async fn chat(
     context: &CommandContext,
     arguments: ChatArguments,
 ) -> Result<ExitStatus, Failure> {
-    let input = Terminal::standard_input();
-    // Approvals are asked in the terminal that the lines come from, and only if it is one.
-    let person = io::stdin().is_terminal().then(|| input.clone());
+    // Questions are asked in the terminal that the lines come from, and only if it is one.
+    let person = Terminal::on_standard_input();
+    let input = person.clone().unwrap_or_else(Terminal::lines_of_standard_input);
     let (mut team, answers) = open(context, arguments.team, &arguments.approve, person).await?;
     let mut session = choose_session(team.runtime.journal(), &arguments.session).await?;
     let printer = context.printer;
-    let mut display = Display::chat(answers, team.models.prices.clone());
+    let mut display = Display::chat(printer, answers, team.models.prices.clone());
     printer.introduce(&render_introduction(&team.models, &session));
     print_notices(printer, &team).await?;
     printer.introduce("/help for help, /quit to leave");
@@ -95,8 +96,12 @@ async fn read_next_input(
     news: &mut Option<mpsc::Receiver<String>>,
 ) -> Result<NextInput, Failure> {
     let is_terminal = io::stdin().is_terminal();
-    let prompt = || if is_terminal { io::stderr().write_all(b"\n> ") } else { Ok(()) };
-    prompt()?;
+    let prompt = || {
+        if is_terminal {
+            write_stderr("\n> ");
+        }
+    };
+    prompt();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     // One future reads the line across all iterations: asking twice would lose a line.
@@ -110,8 +115,8 @@ async fn read_next_input(
         };
         tokio::select! {
             Some(new) = told => {
-                writeln!(io::stderr(), "lango: {}", to_one_line(&new, MAX_NOTICE_CHARACTERS))?;
-                prompt()?;
+                write_stderr(&format!("lango: {}\n", to_one_line(&new, MAX_NOTICE_CHARACTERS)));
+                prompt();
             }
             line = &mut line => return Ok(line.map_or(NextInput::End, NextInput::Line)),
             _ = interrupt.recv() => return Ok(NextInput::End),

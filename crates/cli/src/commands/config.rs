@@ -24,6 +24,7 @@ struct KeyView {
 /// must still work.
 pub(crate) fn config(
     context: Result<CommandContext, Failure>,
+    printer: Printer,
     file: Option<PathBuf>,
     command: ConfigCommand,
 ) -> Result<ExitStatus, Failure> {
@@ -33,13 +34,13 @@ pub(crate) fn config(
                 Ok(context) => context.app.home,
                 Err(_) => Home::find(file)?,
             };
-            Printer::new().print(&format!(
+            printer.print(&format!(
                 "config    {}\ndatabase  {}\n",
                 home.config_file.display(),
                 home.database().display()
             ))?;
         }
-        ConfigCommand::Schema => Printer::new().json(&config::config_schema())?,
+        ConfigCommand::Schema => printer.json(&config::config_schema())?,
         ConfigCommand::Show { json, origin } => show(&context?, json, origin)?,
         ConfigCommand::Get { key } => get(&context?, &key)?,
         ConfigCommand::Set { key, value } => {
@@ -48,7 +49,7 @@ pub(crate) fn config(
                 Err(_) => Home::find(file)?,
             };
             config::set_key(&home.config_file, &key, &value)?;
-            Printer::new().print(&format!("{key} set in {}\n", home.config_file.display()))?;
+            printer.print(&format!("{key} set in {}\n", home.config_file.display()))?;
         }
     }
     Ok(ExitStatus::Success)

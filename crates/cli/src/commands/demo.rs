@@ -7,8 +7,8 @@ use lango_app::{OpenOptions, TeamOptions};
 use lango_protocol::{MessageOrigin, SessionId};
 use lango_runtime::{TurnRequest, UnattendedApprover};
 
+use super::CommandContext;
 use super::turn::follow_turn;
-use super::{CommandContext, Printer};
 use crate::arguments::DemoArguments;
 use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
@@ -32,9 +32,13 @@ pub(crate) async fn demo(
         OpenOptions { isolated: true, ..OpenOptions::new(team, ModelOptions::Script(SCRIPT)) };
     let team = context.app.open(options).await?.runtime(Arc::new(UnattendedApprover));
     let session = SessionId::generate();
-    let printer = Printer::of_turn(&arguments.output);
-    let display =
-        Display::new(&arguments.output, AnswerSource::Beforehand, team.models.prices.clone());
+    let printer = context.printer.of_turn(&arguments.output);
+    let display = Display::new(
+        printer,
+        &arguments.output,
+        AnswerSource::Beforehand,
+        team.models.prices.clone(),
+    );
     printer.introduce(&super::run::render_introduction(&team.models, &session));
     printer.introduce(&format!("you: {QUESTION}"));
     let request = TurnRequest::new(session.clone(), QUESTION, MessageOrigin::Run);

@@ -17,8 +17,8 @@ use lango_text::make_visible;
 use serde::Serialize;
 
 use super::{CommandContext, Printer};
-use crate::display::Style;
 use crate::failure::{ExitStatus, Failure};
+use crate::styled_text::StyledText;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -44,6 +44,7 @@ fn build_check(what: &'static str, result: Result<String, String>) -> DoctorChec
 
 pub(crate) async fn doctor(
     context: Result<CommandContext, Failure>,
+    printer: Printer,
     deep: bool,
     json: bool,
 ) -> Result<ExitStatus, Failure> {
@@ -58,20 +59,18 @@ pub(crate) async fn doctor(
     }
     let healthy = checks.iter().all(|check| check.state != CheckState::Bad);
     if json {
-        Printer::new().json(&checks)?;
+        printer.json(&checks)?;
     } else {
-        let style = Style::of(&std::io::stdout());
-        let mut text = String::new();
-        for check in &checks {
+        let line = |check: &DoctorCheck| {
             let mark = match check.state {
-                CheckState::Good => style.good("ok  "),
-                CheckState::Note => style.warn("note"),
-                CheckState::Bad => style.bad("bad "),
+                CheckState::Good => StyledText::default().good("ok  "),
+                CheckState::Note => StyledText::default().warning("note"),
+                CheckState::Bad => StyledText::default().bad("bad "),
             };
             let detail = check.detail.replace('\n', "\n                      ");
-            text.push_str(&format!("{mark}  {:<14}  {detail}\n", check.what));
-        }
-        Printer::new().print(&text)?;
+            mark.plain(format!("  {:<14}  {detail}\n", check.what))
+        };
+        printer.print_styled(&checks.iter().map(line).collect())?;
     }
     Ok(if healthy { ExitStatus::Success } else { ExitStatus::Failure })
 }

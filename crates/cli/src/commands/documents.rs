@@ -1,6 +1,5 @@
 //! `lango documents`: the ingested documents.
 
-use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::time::Instant;
 
@@ -16,9 +15,8 @@ use super::sessions::local_time;
 use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::arguments::DocumentsCommand;
-use crate::display::remove_control_characters;
 use crate::failure::{ExitStatus, Failure};
-use crate::printer::write_stderr;
+use crate::printer::{show_progress, stderr_is_terminal};
 
 /// Sets how many documents are read at a time.
 const PAGE_SIZE: u32 = 500;
@@ -89,17 +87,17 @@ async fn embed_missing(printer: Printer, retrieval: &Retrieval) -> Result<(), Fa
         return Err(RetrievalError::NoEmbedder.into());
     }
     let missing = retrieval.count_missing_vectors().await?;
-    let shows = io::stderr().is_terminal();
+    let shows = stderr_is_terminal();
     let began = Instant::now();
     let progress = |made: u64| {
         if shows {
             let rate = made * 1000 / u64::try_from(began.elapsed().as_millis()).unwrap_or(1).max(1);
-            write_stderr(&format!("\r{made}/{missing} passages, {rate} a second "));
+            show_progress(&format!("{made}/{missing} passages, {rate} a second "));
         }
     };
     let made = retrieval.embed_missing(u64::MAX, &CancellationToken::new(), progress).await;
     if shows {
-        write_stderr("\r\x1b[K");
+        show_progress("");
     }
     let made = made?;
     printer.print(&format!("{made} passages are now found by their meaning too\n"))
@@ -237,7 +235,7 @@ async fn show(
     for passage in &whole.text {
         text += &format!("\n[{}] {}\n{}\n", passage.position, passage.heading, passage.text);
     }
-    printer.print(&remove_control_characters(&text))
+    printer.print(&text)
 }
 
 fn no_document_error(given: &str) -> Failure {

@@ -4,11 +4,10 @@ use lango_app::config::Config;
 use lango_librarian::documents::{DocumentSearch, retrieve_passages};
 use lango_librarian::graph::Graph;
 use lango_retrieval::{Retrieval, RetrievalMode};
-use lango_text::truncate_characters;
+use lango_text::{make_line_visible, truncate_characters};
 
 use super::Printer;
 use crate::arguments::{SearchArguments, SearchMode};
-use crate::display::remove_control_characters;
 use crate::failure::Failure;
 use crate::printer::write_stderr;
 
@@ -57,19 +56,19 @@ pub(super) async fn search_documents(
         let place = if passage.position.is_empty() { "" } else { ", " };
         text.push_str(&format!(
             "{number}. {}{place}{}  (score {:.4})\n",
-            remove_control_characters(&passage.source),
+            make_line_visible(&passage.source),
             passage.position,
             passage.score
         ));
         if let Some(through) = &passage.through {
-            text.push_str(&format!("   related: {}\n", remove_control_characters(through)));
+            text.push_str(&format!("   related: {}\n", make_line_visible(through)));
         }
         if !passage.heading.is_empty() {
-            text.push_str(&format!("   {}\n", remove_control_characters(&passage.heading)));
+            text.push_str(&format!("   {}\n", make_line_visible(&passage.heading)));
         }
         let shown = truncate_characters(&passage.text, MAX_SHOWN_CHARACTERS);
         for line in shown.lines() {
-            text.push_str(&format!("   | {}\n", remove_control_characters(line)));
+            text.push_str(&format!("   | {}\n", make_line_visible(line)));
         }
         text.push('\n');
     }

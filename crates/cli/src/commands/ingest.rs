@@ -15,7 +15,6 @@ use super::CommandContext;
 use super::meter::ProgressMeter;
 use super::turn::StopSignals;
 use crate::arguments::IngestArguments;
-use crate::display::remove_control_characters;
 use crate::failure::{ExitStatus, Failure};
 use crate::printer::write_stderr;
 
@@ -86,7 +85,7 @@ pub(crate) async fn ingest(
         {
             text += &format!("{why}.\n");
         }
-        context.printer.print(&remove_control_characters(&text))?;
+        context.printer.print(&text)?;
     }
     Ok(match stopped {
         Some(code) if report.cancelled => code,

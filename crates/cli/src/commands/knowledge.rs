@@ -143,9 +143,7 @@ async fn remove(
     let versions = knowledge.list_versions(key).await?;
     let Some(newest) = versions.first() else { return Err(unknown_key_error(key)) };
     let what = format!("{:?} and its {} versions", newest.key, versions.len());
-    if !yes
-        && !ask_to_confirm(printer, &format!("Remove {what}?"), &format!("removing {what}")).await?
-    {
+    if !yes && !ask_to_confirm(&format!("Remove {what}?"), &format!("removing {what}")).await? {
         printer.print("Nothing was removed.\n")?;
         return Ok(ExitStatus::Failure);
     }

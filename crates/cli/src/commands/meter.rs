@@ -1,11 +1,11 @@
 //! Shows the progress of a long command: a bar on a terminal, else a line now and then.
 
-use crate::printer::write_stderr;
-use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use lango_librarian::documents::IngestProgress;
 use lango_text::to_one_line;
+
+use crate::printer::{is_dumb_terminal, show_progress, stderr_is_terminal, write_stderr};
 
 /// Sets how often a bar is drawn.
 const FRAME_INTERVAL: Duration = Duration::from_millis(100);
@@ -31,8 +31,7 @@ enum MeterStyle {
 
 impl ProgressMeter {
     pub(super) fn new(quiet: bool) -> Self {
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let style = match (quiet, io::stderr().is_terminal() && !dumb) {
+        let style = match (quiet, stderr_is_terminal() && !is_dumb_terminal()) {
             (true, _) => MeterStyle::Silent,
             (false, true) => MeterStyle::Bar,
             (false, false) => MeterStyle::Lines,
@@ -57,7 +56,7 @@ impl ProgressMeter {
         let elapsed = now.duration_since(self.began);
         if self.style == MeterStyle::Bar {
             self.drawn = true;
-            write_stderr(&format!("\r\x1b[2K{}", render_bar(progress, elapsed)));
+            show_progress(&render_bar(progress, elapsed));
         } else {
             write_stderr(&format!("{}\n", render_figures(progress, elapsed)));
         }
@@ -66,7 +65,7 @@ impl ProgressMeter {
     /// Removes the bar.
     pub(super) fn clear(&mut self) {
         if self.drawn {
-            write_stderr("\r\x1b[2K");
+            show_progress("");
             self.drawn = false;
         }
     }

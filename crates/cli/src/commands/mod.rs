@@ -31,7 +31,6 @@ pub(crate) mod turn;
 pub(crate) mod undo;
 pub(crate) mod usage;
 
-use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use lango_app::config::Config;
@@ -39,7 +38,8 @@ use lango_app::{App, LoadOptions, LogOptions, start_logging};
 
 use crate::failure::Failure;
 pub(crate) use crate::printer::Printer;
-use crate::terminal::Terminal;
+use crate::terminal::{Choice, Choices, Terminal};
+use turn::StopSignals;
 
 /// Holds what every command gets: the application and the printer.
 pub(crate) struct CommandContext {
@@ -48,10 +48,14 @@ pub(crate) struct CommandContext {
 }
 
 impl CommandContext {
-    pub(crate) fn load(config_file: Option<PathBuf>, log: LogOptions) -> Result<Self, Failure> {
+    pub(crate) fn load(
+        config_file: Option<PathBuf>,
+        log: LogOptions,
+        printer: Printer,
+    ) -> Result<Self, Failure> {
         let app = App::load(LoadOptions { config_file })?;
         start_logging(&app.home, log)?;
-        Ok(Self { app, printer: Printer::new() })
+        Ok(Self { app, printer })
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -60,26 +64,21 @@ impl CommandContext {
 }
 
 /// Asks the user to confirm. Without a terminal, the action that `what` names needs `--yes`.
-pub(crate) async fn ask_to_confirm(
-    printer: Printer,
-    question: &str,
-    what: &str,
-) -> Result<bool, Failure> {
-    ask_or_advise(printer, question, &format!("{what} cannot be undone. Say --yes if you mean it"))
-        .await
+pub(crate) async fn ask_to_confirm(question: &str, what: &str) -> Result<bool, Failure> {
+    ask_or_advise(question, &format!("{what} cannot be undone. Say --yes if you mean it")).await
 }
 
 /// Asks the user to confirm. Without a terminal, `otherwise` says what to do.
-pub(crate) async fn ask_or_advise(
-    printer: Printer,
-    question: &str,
-    otherwise: &str,
-) -> Result<bool, Failure> {
-    if !io::stdin().is_terminal() {
+pub(crate) async fn ask_or_advise(question: &str, otherwise: &str) -> Result<bool, Failure> {
+    let Some(terminal) = Terminal::on_standard_input() else {
         return Err(Failure::usage(otherwise));
+    };
+    // The terminal gets its modes back before a signal ends the process.
+    let mut signals = StopSignals::new()?;
+    tokio::select! {
+        choice = terminal.ask(question, Choices::YesNo) => Ok(choice == Some(Choice::Yes)),
+        status = signals.next() => {
+            Err(Failure { status, message: "stopped before there was an answer".to_owned() })
+        }
     }
-    printer.print(&format!("{question} [y/N] "))?;
-    io::stdout().flush()?;
-    let answer = Terminal::standard_input().line().await.unwrap_or_default();
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }

@@ -33,9 +33,9 @@ pub(crate) async fn resume(
     drop(journal);
     let terminal = Terminal::person();
     let (team, answers) = open(context, arguments.team, &arguments.approve, terminal).await?;
-    let display = Display::new(&arguments.output, answers, team.models.prices.clone());
-    Printer::of_turn(&arguments.output)
-        .introduce(&render_introduction(&team.models, &turn.session));
+    let printer = context.printer.of_turn(&arguments.output);
+    let display = Display::new(printer, &arguments.output, answers, team.models.prices.clone());
+    printer.introduce(&render_introduction(&team.models, &turn.session));
     let handle = team.runtime.resume_turn(turn.session, turn.turn);
     let (followed, _) = follow_turn(handle, display).await?;
     team.stop_servers().await;
@@ -46,7 +46,7 @@ pub(crate) async fn resume(
 fn list(printer: Printer, turns: &[UnfinishedTurn]) -> Result<ExitStatus, Failure> {
     let mut text = String::from("Several turns can be resumed. Name one, or use --last:\n");
     for turn in turns {
-        let words: String = turn.text.chars().filter(|c| !c.is_control()).take(60).collect();
+        let words = lango_text::to_one_line(&turn.text, 60);
         text.push_str(&format!("  lango resume {}   {words}\n", turn.session));
     }
     printer.print(&text)?;

@@ -36,8 +36,8 @@ pub(crate) async fn run(
     let terminal = Terminal::person();
     let (team, answers) = open(context, arguments.team, &arguments.approve, terminal).await?;
     let session = choose_session(team.runtime.journal(), &arguments.session).await?;
-    let printer = Printer::of_turn(&arguments.output);
-    let display = Display::new(&arguments.output, answers, team.models.prices.clone());
+    let printer = context.printer.of_turn(&arguments.output);
+    let display = Display::new(printer, &arguments.output, answers, team.models.prices.clone());
     printer.introduce(&render_introduction(&team.models, &session));
     print_notices(printer, &team).await?;
     let message = UserMessage { text, attachment, task: None, images };

@@ -1,6 +1,5 @@
 //! `lango serve`: one server for every program that talks to the team.
 
-use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -31,10 +30,8 @@ pub(crate) async fn serve(
     let assembly = context.app.open(OpenOptions::new(team, models)).await?;
     let serving = assembly.serve(server.serve_options(Arc::clone(&notice))).await?;
     let mut signals = StopSignals::new()?;
-    let announce = |address, owner: &OwnerToken| {
-        context.printer.print(&render_introduction(address, owner))?;
-        Ok(io::stdout().flush()?)
-    };
+    let announce =
+        |address, owner: &OwnerToken| context.printer.print(&render_introduction(address, owner));
     let stop = async {
         signals.next().await;
         notice("ending; turns that run have 10 seconds");

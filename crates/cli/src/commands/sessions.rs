@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use lango_app::Stores;
 use lango_protocol::{Event, EventBody, SessionId, Timestamp};
 use lango_store::{Database, Journal, SessionSummary};
-use lango_text::truncate_characters;
+use lango_text::{make_json_visible, truncate_characters};
 use serde::Serialize;
 
 use super::table::render_table;
@@ -150,9 +150,6 @@ async fn read_page(
 fn render_event(event: &Event) -> Option<String> {
     let author = event.author.as_deref().unwrap_or("?");
     let indent = if event.branch.is_some() { "    " } else { "" };
-    let clean = |text: &str| -> String {
-        text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
-    };
     let said = match &event.body {
         EventBody::UserMessage { text, attachment, images, .. } => {
             let mut said = text.clone();
@@ -193,7 +190,7 @@ fn render_event(event: &Event) -> Option<String> {
         | EventBody::TransferFinished { .. }
         | EventBody::Usage { .. } => return None,
     };
-    let text = clean(&said).replace('\n', &format!("\n{indent}  "));
+    let text = said.replace('\n', &format!("\n{indent}  "));
     Some(format!("{indent}{author}: {text}\n"))
 }
 
@@ -206,7 +203,8 @@ async fn export(
     while let Some((events, last)) = read_page(journal, session, after).await? {
         let mut text = String::new();
         for event in &events {
-            text.push_str(&serde_json::to_string(event).map_err(io::Error::from)?);
+            let line = serde_json::to_string(event).map_err(io::Error::from)?;
+            text.push_str(&make_json_visible(&line));
             text.push('\n');
         }
         write(&text)?;
@@ -224,7 +222,7 @@ async fn delete(
 ) -> Result<ExitStatus, Failure> {
     let session = find_session(journal, given).await?;
     let question = format!("Delete {session} and everything in it?");
-    if !yes && !ask_to_confirm(printer, &question, &format!("deleting {session}")).await? {
+    if !yes && !ask_to_confirm(&question, &format!("deleting {session}")).await? {
         printer.print("Nothing was deleted.\n")?;
         return Ok(ExitStatus::Failure);
     }

@@ -107,8 +107,7 @@ async fn approve(
     }
     printer.print(&render_draft(&draft))?;
     if !yes
-        && !ask_to_confirm(printer, &format!("Let {name} be used?"), &format!("approving {name}"))
-            .await?
+        && !ask_to_confirm(&format!("Let {name} be used?"), &format!("approving {name}")).await?
     {
         printer
             .print(&format!("{name} still waits. To remove it: lango skills discard {name}\n"))?;

@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 
 use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
+use crate::terminal::restore_terminal;
 
 /// Limits how long a stopped turn waits for a reader that does not read.
 const FINAL_OUTPUT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -41,6 +42,7 @@ pub(super) async fn follow_turn(
                     // The repositories that commands made are disabled; who leaves at once is not
                     // told.
                     let _ = lango_sandbox::end_all_jobs();
+                    restore_terminal();
                     std::process::exit(i32::from(status.code()));
                 }
                 stopped = Some(status);

@@ -1,9 +1,11 @@
 //! Output for programs.
 
-use std::io::{self, Write};
+use std::io;
 
 use lango_protocol::{Event, EventBody, Outcome, SessionId, TurnId, Usage};
 use serde::Serialize;
+
+use crate::printer::Printer;
 
 /// Prints one JSON object at the end.
 #[derive(Debug, Default)]
@@ -48,10 +50,10 @@ impl JsonDisplay {
         }
     }
 
-    pub(super) fn finish(&self, outcome: &Outcome) -> io::Result<()> {
+    pub(super) fn finish(&self, printer: Printer, outcome: &Outcome) -> io::Result<()> {
         // A turn always ends with an answer; without one there was nothing to print.
         let Some(answer) = &self.answer else { return Ok(()) };
-        print_line(&JsonResult {
+        printer.write_json_line(&JsonResult {
             session: &answer.session,
             turn: answer.turn,
             author: &answer.author,
@@ -60,12 +62,4 @@ impl JsonDisplay {
             outcome,
         })
     }
-}
-
-/// Prints one JSON object on one line.
-pub(crate) fn print_line(value: &impl Serialize) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    serde_json::to_writer(&mut stdout, value)?;
-    stdout.write_all(b"\n")?;
-    stdout.flush()
 }

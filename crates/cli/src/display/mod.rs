@@ -1,30 +1,24 @@
 //! Shows a turn to a user or a program: progress on standard error, the answer on standard output.
 
 mod json;
-mod style;
 mod text;
 
-use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io;
 
 use lango_app::provider::PriceList;
 use lango_protocol::{CallId, Event, EventBody, Outcome};
 
 use crate::arguments::{OutputArguments, OutputFormat};
-
+use crate::printer::{Printer, try_write_stderr};
 use crate::terminal::AnswerSource;
-
-pub(crate) use style::{Style, remove_control_characters};
 
 /// Shows the events of a turn.
 pub(crate) struct Display {
     format: DisplayFormat,
-    /// The source of answers to approvals. The question is shown here, in its place among the other
-    /// events; the approver only waits for the answer.
+    printer: Printer,
+    /// The source of answers to approvals. The approver shows the question, in its place among the
+    /// other events: this says when it is reached.
     answers: AnswerSource,
-    /// Questions that wait for an answer. Only the first is shown at once: what is typed then
-    /// answers it.
-    open_questions: BTreeSet<CallId>,
 }
 
 enum DisplayFormat {
@@ -35,24 +29,25 @@ enum DisplayFormat {
 
 impl Display {
     pub(crate) fn new(
+        printer: Printer,
         arguments: &OutputArguments,
         answers: AnswerSource,
         prices: PriceList,
     ) -> Self {
         let format = match arguments.output_format {
             OutputFormat::Text => {
-                DisplayFormat::Text(text::TextDisplay::new(arguments.quiet, prices))
+                DisplayFormat::Text(text::TextDisplay::new(printer, arguments.quiet, prices))
             }
             OutputFormat::Json => DisplayFormat::Json(json::JsonDisplay::default()),
             OutputFormat::StreamJson => DisplayFormat::StreamJson,
         };
-        Self { format, answers, open_questions: BTreeSet::new() }
+        Self { format, printer, answers }
     }
 
     /// Returns the display of a conversation at a terminal.
-    pub(crate) fn chat(answers: AnswerSource, prices: PriceList) -> Self {
-        let format = DisplayFormat::Text(text::TextDisplay::new(false, prices));
-        Self { format, answers, open_questions: BTreeSet::new() }
+    pub(crate) fn chat(printer: Printer, answers: AnswerSource, prices: PriceList) -> Self {
+        let format = DisplayFormat::Text(text::TextDisplay::new(printer, false, prices));
+        Self { format, printer, answers }
     }
 
     /// Shows an event.
@@ -63,28 +58,16 @@ impl Display {
                 display.event(event);
                 Ok(())
             }
-            DisplayFormat::StreamJson => json::print_line(event),
+            DisplayFormat::StreamJson => self.printer.write_json_line(event),
         }?;
-        match &event.body {
-            EventBody::ApprovalRequested { call, tool, summary, always, .. }
-                if self.answers == AnswerSource::Here =>
-            {
-                self.open_questions.insert(call.clone());
-                if self.open_questions.len() > 1 {
-                    return Ok(());
-                }
-                show_question(event.author.as_deref().unwrap_or_default(), tool, summary, always)
-            }
-            EventBody::ApprovalResolved { call, .. } => {
-                self.open_questions.remove(call);
+        let EventBody::ApprovalRequested { call, .. } = &event.body else { return Ok(()) };
+        match &self.answers {
+            AnswerSource::Here(terminal) => {
+                terminal.mark_reached(call);
                 Ok(())
             }
-            EventBody::ApprovalRequested { call, .. }
-                if self.answers == AnswerSource::OtherProcess =>
-            {
-                show_where_to_answer(call)
-            }
-            _ => Ok(()),
+            AnswerSource::OtherProcess => show_where_to_answer(call),
+            AnswerSource::Beforehand => Ok(()),
         }
     }
 
@@ -92,33 +75,14 @@ impl Display {
     pub(crate) fn finish(&mut self, outcome: &Outcome) -> io::Result<()> {
         match &mut self.format {
             DisplayFormat::Text(display) => display.finish(outcome),
-            DisplayFormat::Json(display) => display.finish(outcome),
+            DisplayFormat::Json(display) => display.finish(self.printer, outcome),
             DisplayFormat::StreamJson => Ok(()),
         }
     }
 }
 
-/// Shows a question to the user, always on standard error.
-pub(crate) fn show_question(
-    agent: &str,
-    tool: &str,
-    summary: &str,
-    always: &[String],
-) -> io::Result<()> {
-    let effect: String = summary.lines().map(|line| format!("    {line}\n")).collect();
-    let mut stderr = io::stderr().lock();
-    write!(stderr, "\n{agent} wants to use {tool}:\n{effect}")?;
-    if always.is_empty() {
-        write!(stderr, "Allow this once? [y/N] ")?;
-    } else {
-        let rules: String = always.iter().map(|rule| format!("    {rule}\n")).collect();
-        write!(stderr, "\"a\" for always would store:\n{rules}Allow this once? [y/a/N] ")?;
-    }
-    stderr.flush()
-}
-
 /// Says where to answer a question that cannot be answered here.
 fn show_where_to_answer(call: &CallId) -> io::Result<()> {
-    let mut stderr = io::stderr().lock();
-    writeln!(stderr, "waiting for an answer: lango approvals show {call}")
+    let line = format!("waiting for an answer: lango approvals show {call}\n");
+    try_write_stderr(&line.as_str().into())
 }

@@ -1,21 +1,24 @@
 //! Output for the terminal.
 
-use std::io::{self, IsTerminal, Write};
+use std::io;
 
 use lango_app::provider::PriceList;
 use lango_model::Cost;
 use lango_protocol::{CallStatus, Event, EventBody, Outcome, OutcomeStatus, RUNTIME};
-use lango_text::{plural, to_one_line};
+use lango_text::{VisibleStream, plural, to_one_line};
 
-use super::style::{Style, remove_control_characters};
+use crate::printer::{Printer, stdout_is_terminal, try_write_stderr};
+use crate::styled_text::StyledText;
 
 /// Shows progress on standard error as it happens, and the answer on standard output. At a terminal
 /// the answer is streamed; in a pipe it comes whole, so that nothing else is ever in it.
 #[derive(Debug)]
 pub(crate) struct TextDisplay {
+    printer: Printer,
     quiet: bool,
     streams: bool,
-    style: Style,
+    /// Makes the streamed text visible, whatever pieces it comes in.
+    visible: VisibleStream,
     /// The agent and the step that were streamed last.
     streamed: Option<(String, u32)>,
     /// True while the streamed line has no end.
@@ -26,11 +29,12 @@ pub(crate) struct TextDisplay {
 }
 
 impl TextDisplay {
-    pub(super) fn new(quiet: bool, prices: PriceList) -> Self {
+    pub(super) fn new(printer: Printer, quiet: bool, prices: PriceList) -> Self {
         Self {
+            printer,
             quiet,
-            streams: io::stdout().is_terminal(),
-            style: Style::of(&io::stderr()),
+            streams: stdout_is_terminal(),
+            visible: VisibleStream::default(),
             streamed: None,
             open_line: false,
             prices,
@@ -39,7 +43,7 @@ impl TextDisplay {
     }
 
     pub(super) fn event(&mut self, event: &Event) -> io::Result<()> {
-        let style = self.style;
+        let line = StyledText::default();
         let author = event.author.as_deref().unwrap_or(RUNTIME);
         match &event.body {
             EventBody::TextDelta { text, .. } => {
@@ -58,33 +62,34 @@ impl TextDisplay {
         }
         match &event.body {
             EventBody::Transfer { to, task, .. } => {
-                let to = style.name(to.as_str());
-                self.progress(&format!("→ {to}  {}", style.faint(&to_one_line(task, 100))))
+                let task = to_one_line(task, 100);
+                self.progress(line.plain("→ ").name(to.as_str()).plain("  ").faint(task))
             }
             EventBody::ToolCall { tool, arguments, .. } => {
                 let tool = to_one_line(tool, 60);
-                self.progress(&format!("  {tool}  {}", style.faint(&to_one_line(arguments, 100))))
+                let arguments = to_one_line(arguments, 100);
+                self.progress(line.plain(format!("  {tool}  ")).faint(arguments))
             }
             EventBody::ToolResult { tool, status, milliseconds, output, report, .. } => {
                 let said = report.as_ref().map_or(output.as_str(), |report| &report.summary);
                 self.result(&to_one_line(tool, 60), *status, *milliseconds, said)
             }
             EventBody::Rejected { reason } => {
-                let author = style.name(author);
-                self.progress(&format!("← {author} passes: {}", to_one_line(reason, 120)))
+                let reason = to_one_line(reason, 120);
+                self.progress(line.plain("← ").name(author).plain(format!(" passes: {reason}")))
             }
             EventBody::TransferRefused { requested, .. } => {
                 let requested = to_one_line(requested, 60);
-                self.progress(&style.warn(&format!("  no transfer to {requested:?}")))
+                self.progress(line.warning(format!("  no transfer to {requested:?}")))
             }
             EventBody::Setback { model, fault, next, wait_milliseconds, .. } => {
                 // The streamed text of this step is void: the step is named again and starts over.
                 self.streamed = None;
-                let line = describe_setback(model, fault, next, *wait_milliseconds);
-                self.progress(&style.warn(&line))
+                let setback = describe_setback(model, fault, next, *wait_milliseconds);
+                self.progress(line.warning(setback))
             }
             EventBody::Warning { text, .. } => {
-                self.progress(&style.warn(&format!("  {}", to_one_line(text, 500))))
+                self.progress(line.warning(format!("  {}", to_one_line(text, 500))))
             }
             _ => Ok(()),
         }
@@ -97,13 +102,12 @@ impl TextDisplay {
         milliseconds: u64,
         said: &str,
     ) -> io::Result<()> {
-        let style = self.style;
-        let said = style.faint(&to_one_line(said, 120));
+        let line = StyledText::default().plain(format!("  {tool}  "));
         let line = match status {
-            CallStatus::Ok => format!("  {tool}  {} {milliseconds} ms  {said}", style.good("ok")),
-            status => format!("  {tool}  {} {said}", style.bad(&status.to_string())),
+            CallStatus::Ok => line.good("ok").plain(format!(" {milliseconds} ms  ")),
+            status => line.bad(status.to_string()).plain(" "),
         };
-        self.progress(&line)
+        self.progress(line.faint(to_one_line(said, 120)))
     }
 
     fn stream(&mut self, author: &str, step: u32, text: &str) -> io::Result<()> {
@@ -113,13 +117,11 @@ impl TextDisplay {
         let speaker = (author.to_owned(), step);
         if self.streamed.as_ref() != Some(&speaker) {
             self.end_line()?;
-            self.progress(&format!("{}:", self.style.name(author)))?;
+            self.progress(StyledText::default().name(author).plain(":"))?;
             self.streamed = Some(speaker);
         }
         self.open_line = true;
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(remove_control_characters(text).as_bytes())?;
-        stdout.flush()
+        self.printer.write_result(&self.visible.push(text))
     }
 
     fn message(&mut self, event: &Event, author: &str, text: &str, answer: bool) -> io::Result<()> {
@@ -129,21 +131,17 @@ impl TextDisplay {
             return Ok(());
         }
         if !answer {
-            let line = format!("{}: {}", self.style.name(author), to_one_line(text, 200));
-            return self.progress(&line);
+            let text = format!(": {}", to_one_line(text, 200));
+            return self.progress(StyledText::default().name(author).plain(text));
         }
-        self.progress(&format!("{}:", self.style.name(author)))?;
-        let mut stdout = io::stdout().lock();
-        let text = if self.streams { remove_control_characters(text) } else { text.to_owned() };
-        writeln!(stdout, "{text}")?;
-        stdout.flush()
+        self.progress(StyledText::default().name(author).plain(":"))?;
+        self.printer.write_result(&format!("{text}\n"))
     }
 
     fn end_line(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.open_line) {
-            let mut stdout = io::stdout().lock();
-            stdout.write_all(b"\n")?;
-            stdout.flush()?;
+            let rest = self.visible.finish();
+            self.printer.write_result(&format!("{rest}\n"))?;
         }
         Ok(())
     }
@@ -172,14 +170,14 @@ impl TextDisplay {
             work.milliseconds / 1000,
             work.milliseconds % 1000 / 100,
         );
-        self.progress(&self.style.faint(&line))
+        self.progress(StyledText::default().faint(line))
     }
 
-    fn progress(&self, line: &str) -> io::Result<()> {
+    fn progress(&self, line: StyledText) -> io::Result<()> {
         if self.quiet {
             return Ok(());
         }
-        writeln!(io::stderr().lock(), "{line}")
+        try_write_stderr(&line.plain("\n"))
     }
 }
 

@@ -173,6 +173,13 @@ impl Lango {
         invocation.set("OPENAI_BASE_URL", self.server.base_url())
     }
 
+    /// The same in a shell that goes on after the binary, and survives Ctrl-C.
+    pub(crate) fn in_terminal_shell<'a>(&'a self, line: &str) -> Invocation<'a> {
+        let line = format!("trap : INT; '{}' {line}", env!("CARGO_BIN_EXE_lango"));
+        let invocation = Invocation::of("script", self, &["-qefc", &line, "/dev/null"]);
+        invocation.set("OPENAI_BASE_URL", self.server.base_url())
+    }
+
     /// `lango run`, with events on standard output.
     pub(crate) fn ask<'a>(&'a self, text: &str) -> Invocation<'a> {
         self.command(&["run", "--output-format", "stream-json", text])

@@ -10,10 +10,11 @@ use tokio::task::JoinHandle;
 
 use crate::fixture::Lango;
 use crate::journal::Turn;
+use crate::typing::{Screen, TypingSession};
 
 /// Limits what a test waits for. It is longer than any test needs on a busy machine: a command that
 /// reaches it hangs.
-const TEST_TIMEOUT: Duration = Duration::from_mins(1);
+pub(crate) const TEST_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The binary with arguments, about to run.
 pub(crate) struct Invocation<'a> {
@@ -127,6 +128,16 @@ impl<'a> Invocation<'a> {
         }
         running.stdout = Some(read(lines.into_inner()));
         (running, printed)
+    }
+
+    /// Starts it with keys that are typed later.
+    pub(crate) fn start_typing(mut self) -> TypingSession<'a> {
+        let mut child = self.command.stdin(Stdio::piped()).spawn().unwrap();
+        let keys = child.stdin.take().unwrap();
+        let screen = Screen::reading(child.stdout.take().unwrap());
+        let stderr = read(child.stderr.take().unwrap());
+        let running = Running { lango: self.lango, child, stdout: None, stderr };
+        TypingSession::new(running, keys, screen)
     }
 
     /// Runs it to its end.

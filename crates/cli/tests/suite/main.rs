@@ -22,3 +22,4 @@ mod request;
 mod requirements;
 mod server;
 mod site;
+mod typing;

@@ -136,10 +136,7 @@ async fn add(
     inspection.roster.check_remote_name(&remote.name)?;
     let seen = fetch_now(context, &remote).await?;
     context.printer.print(&card::describe_card(&remote, &seen))?;
-    if !yes
-        && !ask_or_advise(context.printer, &format!("Take {name} into the team?"), NO_PERSON)
-            .await?
-    {
+    if !yes && !ask_or_advise(&format!("Take {name} into the team?"), NO_PERSON).await? {
         context.printer.print("Nothing was changed.\n")?;
         return Ok(ExitStatus::Failure);
     }
@@ -260,10 +257,7 @@ async fn approve(context: &CommandContext, name: &str, yes: bool) -> Result<Exit
         Some(trusted) => context.printer.print(&card::describe_card_changes(trusted, &seen))?,
         None => context.printer.print(&card::describe_card(remote, &seen))?,
     }
-    if !yes
-        && !ask_or_advise(context.printer, &format!("Trust {name} as it is now?"), NO_PERSON)
-            .await?
-    {
+    if !yes && !ask_or_advise(&format!("Trust {name} as it is now?"), NO_PERSON).await? {
         context
             .printer
             .print(&format!("{name} stays away. To remove it: lango a2a remove {name}\n"))?;

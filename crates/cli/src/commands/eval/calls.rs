@@ -1,7 +1,5 @@
 //! `lango eval calls`: how well a model understands requests.
 
-use std::io::{self, IsTerminal};
-
 use lango_app::provider::{self, ModelPurpose, ModelSource};
 use lango_eval::calls::{
     CallsReport, EvaluatedTeam, Examiner, MeasurementEnd, measure_requests, read_requests,
@@ -12,7 +10,7 @@ use super::calls_text::render_calls;
 use crate::arguments::CallsArguments;
 use crate::commands::CommandContext;
 use crate::failure::{ExitStatus, Failure};
-use crate::printer::write_stderr;
+use crate::printer::{show_progress, stderr_is_terminal};
 
 pub(super) async fn calls(
     context: &CommandContext,
@@ -38,17 +36,16 @@ pub(super) async fn calls(
         id: &ready.choice.id,
     };
     let mut report = CallsReport::new(&ready.choice.id, &requests, arguments.failures, runs_here);
-    let shows_progress = io::stderr().is_terminal();
+    let shows_progress = stderr_is_terminal();
     let progress = |number: usize| {
         if shows_progress {
-            // With standard error closed, progress cannot be shown.
-            write_stderr(&format!("\r{number}/{} requests ", requests.len()));
+            show_progress(&format!("{number}/{} requests ", requests.len()));
         }
     };
     let stop = tokio::signal::ctrl_c();
     let end = measure_requests(&mut report, &examiner, &requests, stop, progress).await;
     if shows_progress {
-        write_stderr("\r\x1b[2K");
+        show_progress("");
     }
     let view = report.view(matches!(end, MeasurementEnd::Measured));
     if arguments.json {

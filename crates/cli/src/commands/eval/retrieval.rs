@@ -1,6 +1,5 @@
 //! `lango eval retrieval`: measures how well texts are found.
 
-use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::time::Instant;
 
@@ -9,7 +8,7 @@ use lango_eval::retrieval::{ModeReport, RetrievalReport, measure_retrieval};
 
 use crate::commands::CommandContext;
 use crate::failure::{ExitStatus, Failure};
-use crate::printer::write_stderr;
+use crate::printer::{show_progress, stderr_is_terminal, write_stderr};
 
 pub(super) async fn retrieval(
     context: &CommandContext,
@@ -20,17 +19,17 @@ pub(super) async fn retrieval(
     if let EmbeddingChoice::Absent(why) = &embedding {
         write_stderr(&format!("{why}\n"));
     }
-    let shows_progress = io::stderr().is_terminal();
+    let shows_progress = stderr_is_terminal();
     let began = Instant::now();
     let progress = |done: u32| {
         if shows_progress && done.is_multiple_of(20) {
             let rate = f64::from(done) / began.elapsed().as_secs_f64().max(0.001);
-            write_stderr(&format!("\r{done} documents, {rate:.0} a second "));
+            show_progress(&format!("{done} documents, {rate:.0} a second "));
         }
     };
     let measured = measure_retrieval(directory, embedding.embedder(), progress).await;
     if shows_progress {
-        write_stderr("\r\x1b[K");
+        show_progress("");
     }
     let report = measured?;
     if json {

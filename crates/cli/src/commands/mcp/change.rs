@@ -139,10 +139,7 @@ pub(super) async fn approve(
         return Ok(ExitStatus::Success);
     }
     context.printer.print(&text)?;
-    if !yes
-        && !ask_to_confirm(context.printer, "Agree to this?", &format!("agreeing to {name}"))
-            .await?
-    {
+    if !yes && !ask_to_confirm("Agree to this?", &format!("agreeing to {name}")).await? {
         context.printer.print("It stays frozen.\n")?;
         return Ok(ExitStatus::Failure);
     }

@@ -7,8 +7,8 @@ use lango_eval::trial::{TestFinding, TestVerdict, try_model};
 use serde::Serialize;
 
 use crate::commands::Printer;
-use crate::display::Style;
 use crate::failure::{ExitStatus, Failure};
+use crate::styled_text::StyledText;
 
 #[derive(Serialize)]
 struct TestReport {
@@ -32,12 +32,11 @@ pub(super) async fn test(
     }
     let (model, why) = (choice.id.to_string(), choice.why.clone());
     let ready = provider::load_models(config, choice, ModelPurpose::Examine).await?;
-    let style = Style::of(&std::io::stdout());
     if !json {
         printer.print(&format!("{model} ({why})\n"))?;
     }
     let found = |finding: &TestFinding| {
-        if json { Ok(()) } else { printer.print(&line(finding, style)) }
+        if json { Ok(()) } else { printer.print_styled(&line(finding)) }
     };
     let findings = try_model(ready.model.model.as_ref(), ready.model.options, found).await?;
     let is_broken = findings.iter().any(TestFinding::breaks_agents);
@@ -62,18 +61,18 @@ async fn test_embedded(
     if json {
         printer.json(&TestReport { model, why, findings, figures: Some(figures) })?;
     } else {
-        let style = Style::of(&std::io::stdout());
-        let lines: String = findings.iter().map(|finding| line(finding, style)).collect();
-        printer.print(&format!("{model} ({why})\n{lines}"))?;
+        printer.print(&format!("{model} ({why})\n"))?;
+        printer.print_styled(&findings.iter().map(line).collect())?;
     }
     Ok(if is_broken { ExitStatus::ProviderFailed } else { ExitStatus::Success })
 }
 
-fn line(finding: &TestFinding, style: Style) -> String {
-    let mark = match finding.verdict {
-        TestVerdict::Works => style.good("yes   "),
-        TestVerdict::Partly => style.warn("partly"),
-        TestVerdict::Fails => style.bad("no    "),
+fn line(finding: &TestFinding) -> StyledText {
+    let line = StyledText::default().plain("  ");
+    let line = match finding.verdict {
+        TestVerdict::Works => line.good("yes   "),
+        TestVerdict::Partly => line.warning("partly"),
+        TestVerdict::Fails => line.bad("no    "),
     };
-    format!("  {mark}  {:<15} {}\n", finding.what, finding.detail)
+    line.plain(format!("  {:<15} {}\n", finding.what, finding.detail))
 }

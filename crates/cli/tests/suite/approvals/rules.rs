@@ -67,7 +67,9 @@ say = "{result}"
 #[tokio::test(flavor = "multi_thread")]
 async fn always_stores_a_rule_that_can_be_seen_and_revoked() {
     let lango = Lango::playing(&[TO_OPERATOR, &run_once("echo hello")]).await;
-    let typed = lango.at_terminal("run 'do it'").input("a\n").run().await;
+    let mut session = lango.at_terminal("run 'do it'").start_typing();
+    session.answer("a\n").await;
+    let typed = session.finish().await;
     assert!(typed.stdout.contains("allow exec_shell: exactly echo hello"), "{}", typed.stdout);
     assert_eq!(typed.code, 0, "{}", typed.stdout);
     let turn = lango.ask("do it again").turn().await;

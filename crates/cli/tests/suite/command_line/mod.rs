@@ -14,6 +14,7 @@ mod logging;
 mod memory;
 mod notices;
 mod output;
+mod questions;
 mod sessions;
 mod skills;
 mod terminal;

@@ -16,7 +16,9 @@ say = "That is how it went."
 async fn a_person_is_shown_the_whole_command_and_decides() {
     for (typed, code, made) in [("y\n", 0, true), ("n\n", 3, false), ("\n", 3, false)] {
         let lango = Lango::playing(&[TO_OPERATOR, TOUCH]).await;
-        let finished = lango.at_terminal("run 'make it'").input(typed).run().await;
+        let mut session = lango.at_terminal("run 'make it'").start_typing();
+        session.answer(typed).await;
+        let finished = session.finish().await;
         assert_eq!(finished.code, code, "{typed:?}: {}", finished.stdout);
         assert_eq!(lango.workspace().join("made").exists(), made, "{typed:?}");
         let shown = &finished.stdout;

@@ -94,7 +94,9 @@ async fn a2_a_wrapper_does_not_hide_what_it_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a3_always_is_for_the_command_and_not_for_its_interpreter() {
     let first = Lango::playing(&[TO_OPERATOR, &run_once("sh -c 'echo hello'")]).await;
-    let typed = first.at_terminal("run 'do it'").input("a\n").run().await;
+    let mut session = first.at_terminal("run 'do it'").start_typing();
+    session.answer("a\n").await;
+    let typed = session.finish().await;
     assert_eq!(typed.code, 0, "{}", typed.stdout);
     assert_eq!(first.ask("do it").turn().await.code, 0, "the same again");
     for command in ["sh -c 'touch pwned'", "sh -c 'echo hello; touch pwned'", "sh -c 'echo bye'"] {

@@ -180,8 +180,13 @@ async fn a_question_of_a_server_reaches_only_the_person_at_the_terminal() {
     let config = on_node("all", "mcp-server-everything", &[], "") + "[mcp]\nfoldBytes = 100000\n";
     let lango = lango_with(&config, &[("mcp_all_trigger-elicitation-request", "{}")]).await;
     // The call, the question, a name; whatever else is asked has a default or is left out.
-    let typed = format!("y\ny\nAda\n{}", "\n".repeat(30));
-    let shown = lango.at_terminal("run 'ask me'").input(typed).run().await;
+    let mut session = lango.at_terminal("run 'ask me'").start_typing();
+    // What is typed ahead answers neither.
+    session.send("n\nn\n").await;
+    for answer in ["y\n", "y\n", "Ada\n"] {
+        session.answer(answer).await;
+    }
+    let shown = session.press_enter_until_the_end().await;
     assert_eq!(shown.code, 0, "{shown:?}");
     assert!(shown.stdout.contains("The MCP server all asks you"), "{}", shown.stdout);
     assert!(shown.stdout.contains("- Name: Ada"), "{}", shown.stdout);

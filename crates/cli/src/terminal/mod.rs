@@ -1,0 +1,215 @@
+//! Reads the user's input at the terminal: answers to questions, and lines in a chat.
+//!
+//! A question is answered by what is typed after it was shown and could be read: type-ahead is
+//! discarded, a paste is no answer, and an answer that is not understood is asked for again.
+
+mod approver;
+mod line_editor;
+mod modes;
+mod reader;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufReader, IsTerminal};
+use std::os::fd::AsFd as _;
+use std::sync::{Arc, mpsc as blocking};
+use std::time::Duration;
+
+use lango_protocol::CallId;
+use tokio::sync::{Mutex, OwnedMutexGuard, oneshot, watch};
+
+pub(crate) use approver::{AnswerSource, TerminalApprover};
+use line_editor::LinePurpose;
+pub(crate) use modes::restore_terminal;
+use reader::{LineRequest, TypedLine, serve_keys, serve_lines};
+
+use crate::printer::{stderr_is_terminal, write_stderr};
+
+/// Limits how long a question waits until the display has shown what came before it. A display whose
+/// reader does not read must not keep the user from answering.
+const DISPLAY_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Reads lines when asked to, and only then, so that a chat and a question never compete for what is
+/// typed. The reading thread ends with the process.
+#[derive(Debug, Clone)]
+pub(crate) struct Terminal {
+    requests: blocking::Sender<LineRequest>,
+    /// Held by the task that has asked and waits: what is typed answers the question that was shown
+    /// last, and no other.
+    prompt_lock: Arc<Mutex<()>>,
+    /// The calls whose question comes next, once everything before it is shown.
+    reached: Arc<watch::Sender<BTreeSet<CallId>>>,
+}
+
+/// The answer to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    Yes,
+    /// Yes, now and later.
+    Always,
+    No,
+}
+
+/// The answers that a question allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choices {
+    YesNo,
+    YesAlwaysNo,
+}
+
+impl Choices {
+    fn letters(self) -> &'static str {
+        match self {
+            Self::YesNo => "[y/N]",
+            Self::YesAlwaysNo => "[y/a/N]",
+        }
+    }
+
+    fn describe(self) -> &'static str {
+        match self {
+            Self::YesNo => "y for yes or n for no",
+            Self::YesAlwaysNo => "y for yes, a for always or n for no",
+        }
+    }
+
+    /// Returns the meaning of an answer, if it has one. An empty line is the no that the letters
+    /// show.
+    fn parse(self, typed: &str) -> Option<Choice> {
+        let typed = typed.trim().to_lowercase();
+        if typed.is_empty() {
+            return Some(Choice::No);
+        }
+        match typed.trim_end_matches(['.', '!', ',', ';']) {
+            "y" | "yes" | "ok" | "okay" => Some(Choice::Yes),
+            "n" | "no" => Some(Choice::No),
+            "a" | "always" if self == Self::YesAlwaysNo => Some(Choice::Always),
+            _ => None,
+        }
+    }
+}
+
+impl Terminal {
+    /// Returns a reader of standard input that is no terminal, or whose questions would not be seen.
+    pub(crate) fn lines_of_standard_input() -> Self {
+        Self::start(|requests| serve_lines(BufReader::new(io::stdin()), requests))
+    }
+
+    /// Returns the terminal on standard input and standard error, if they are one.
+    pub(crate) fn on_standard_input() -> Option<Self> {
+        if !stderr_is_terminal() || !io::stdin().is_terminal() {
+            return None;
+        }
+        let terminal = io::stdin().as_fd().try_clone_to_owned().ok()?;
+        Some(Self::of_terminal(File::from(terminal)))
+    }
+
+    /// Returns the user's terminal, or `None` in scripts and services.
+    pub(crate) fn person() -> Option<Self> {
+        if !stderr_is_terminal() {
+            return None;
+        }
+        Self::on_standard_input().or_else(|| File::open("/dev/tty").ok().map(Self::of_terminal))
+    }
+
+    fn of_terminal(terminal: File) -> Self {
+        Self::start(|requests| serve_keys(terminal, requests))
+    }
+
+    fn start(serve: impl FnOnce(blocking::Receiver<LineRequest>) + Send + 'static) -> Self {
+        let (requests, queue) = blocking::channel();
+        std::thread::spawn(move || serve(queue));
+        let reached = Arc::new(watch::Sender::new(BTreeSet::new()));
+        Self { requests, prompt_lock: Arc::default(), reached }
+    }
+
+    /// Returns the next message, or `None` at the end of the input.
+    pub(crate) async fn line(&self) -> Option<String> {
+        match self.next(LinePurpose::Message).await {
+            TypedLine::Line(line) => Some(line),
+            TypedLine::AtOnce | TypedLine::End => None,
+        }
+    }
+
+    /// Waits until no other task asks. None does, as long as the returned guard lives.
+    pub(crate) async fn prompt_lock(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.prompt_lock).lock_owned().await
+    }
+
+    /// Notes that everything before the question about a call is shown.
+    pub(crate) fn mark_reached(&self, call: &CallId) {
+        self.reached.send_modify(|calls| {
+            calls.insert(call.clone());
+        });
+    }
+
+    async fn wait_until_reached(&self, call: &CallId) {
+        let mut reached = self.reached.subscribe();
+        let waiting = reached.wait_for(|calls| calls.contains(call));
+        // Out of order, the question is still whole.
+        let _ = tokio::time::timeout(DISPLAY_TIMEOUT, waiting).await;
+    }
+
+    /// Asks until there is an answer; returns `None` at the end of the input. `question` ends with
+    /// the sentence that the letters follow.
+    pub(crate) async fn ask(&self, question: &str, choices: Choices) -> Option<Choice> {
+        let letters = choices.letters();
+        let sentence = question.lines().last().unwrap_or_default();
+        write_stderr(&format!("{question} {letters} "));
+        loop {
+            let problem = match self.next(LinePurpose::Choice).await {
+                TypedLine::End => return None,
+                TypedLine::AtOnce => "That came all at once, as a paste does, and is no answer.",
+                TypedLine::Line(typed) => match choices.parse(&typed) {
+                    Some(choice) => return Some(choice),
+                    None => "That was not understood.",
+                },
+            };
+            let expected = choices.describe();
+            write_stderr(&format!("\n{problem} Type {expected}.\n{sentence} {letters} "));
+        }
+    }
+
+    /// Asks for a text; returns `None` at the end of the input.
+    pub(crate) async fn ask_text(&self, prompt: &str) -> Option<String> {
+        write_stderr(prompt);
+        loop {
+            match self.next(LinePurpose::Field).await {
+                TypedLine::Line(line) => return Some(line.trim_end_matches('\n').to_owned()),
+                TypedLine::AtOnce => {
+                    let problem = "That came all at once, with a line break. Type it, then Enter.";
+                    write_stderr(&format!("\n{problem}\n{prompt}"));
+                }
+                TypedLine::End => return None,
+            }
+        }
+    }
+
+    async fn next(&self, purpose: LinePurpose) -> TypedLine {
+        let (reply, line) = oneshot::channel();
+        // A thread that is gone has reached the end of the input.
+        if self.requests.send(LineRequest { purpose, reply }).is_err() {
+            return TypedLine::End;
+        }
+        line.await.unwrap_or(TypedLine::End)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clear_answers_are_understood_and_others_are_not_a_no() {
+        for yes in ["y", "Y", "yes", "Yes", "YES", " y ", "ok", "OK.", "okay", "yes!"] {
+            assert_eq!(Choices::YesNo.parse(yes), Some(Choice::Yes), "{yes:?}");
+        }
+        for no in ["", " ", "n", "N", "no", "No.", "NO"] {
+            assert_eq!(Choices::YesAlwaysNo.parse(no), Some(Choice::No), "{no:?}");
+        }
+        for unclear in ["j", "yess", "yes please", "why?", "x", ".", "a", "always", "yn"] {
+            assert_eq!(Choices::YesNo.parse(unclear), None, "{unclear:?}");
+        }
+        assert_eq!(Choices::YesAlwaysNo.parse("A"), Some(Choice::Always));
+        assert_eq!(Choices::YesAlwaysNo.parse("always"), Some(Choice::Always));
+    }
+}
