@@ -105,12 +105,14 @@ pub(crate) enum SkillsCommand {
         /// Its name.
         name: String,
     },
-    /// Let a skill that the librarian wrote be used.
+    /// Let a skill be used that the librarian wrote, or that is too long for a question.
     #[command(after_help = "Examples:
   lango skills list                    what waits for approval
   lango skills approve release-notes   shows all of it first
 
-It moves to ~/.agents/skills; its first use is asked about like that of any other.")]
+What the librarian wrote moves to ~/.agents/skills; its first use is asked about like that of any
+other. Of other skills, the first use is asked about where a question can show them whole; this shows
+any of them, and allows it until something in it changes.")]
     Approve {
         /// Its name.
         name: String,

@@ -46,7 +46,15 @@ pub(crate) async fn skills(
             show(context.printer, &skills, &records, &list_drafts(&drafts)?, &name)?;
         }
         SkillsCommand::Approve { name, yes } => {
-            return approve(context.printer, &drafts, &skills, &name, yes).await;
+            let is_draft = list_drafts(&drafts)?.iter().any(|draft| draft.name == name);
+            return match find_skill(&skills, &name) {
+                Some(_) if is_draft => Err(Failure::usage(format!(
+                    "there is another skill {name}, which would hide it. See: lango skills show \
+                     {name}"
+                ))),
+                Some(skill) => allow(context.printer, &records, skill, yes).await,
+                None => approve(context.printer, &drafts, &name, yes).await,
+            };
         }
         SkillsCommand::Discard { name } => {
             drafts.discard(&name)?;
@@ -92,19 +100,42 @@ fn render_draft(draft: &SkillDraft) -> String {
     draft.files.iter().map(file).collect()
 }
 
+fn find_skill<'a>(skills: &'a Skills, name: &str) -> Option<&'a Skill> {
+    let named = |skill: &&std::sync::Arc<Skill>| skill.name == name || skill.tool_name() == name;
+    skills.found.iter().find(named).map(AsRef::as_ref)
+}
+
+/// Shows a skill whole, and records that the user allows it as it is.
+async fn allow(
+    printer: Printer,
+    records: &Records,
+    skill: &Skill,
+    yes: bool,
+) -> Result<ExitStatus, Failure> {
+    let name = &skill.name;
+    if records.is_pinned(skill) {
+        printer.print(&format!("{name} is allowed as it is.\n"))?;
+        return Ok(ExitStatus::Success);
+    }
+    let files = skill.render_whole().map_err(Failure::failed)?;
+    printer.print(&format!("{}{files}\n", make_visible(&skill.directory.to_string_lossy())))?;
+    let question = format!("Let {name} be used as it is?");
+    if !yes && !ask_to_confirm(&question, &format!("approving {name}")).await? {
+        printer.print("Nothing was changed.\n")?;
+        return Ok(ExitStatus::Failure);
+    }
+    records.pin(skill).await?;
+    printer.print(&format!("{name} is allowed until something in it changes.\n"))?;
+    Ok(ExitStatus::Success)
+}
+
 async fn approve(
     printer: Printer,
     drafts: &SkillDrafts,
-    skills: &Skills,
     name: &str,
     yes: bool,
 ) -> Result<ExitStatus, Failure> {
     let draft = drafts.read(name)?;
-    if skills.found.iter().any(|skill| skill.name == name) {
-        return Err(Failure::usage(format!(
-            "there is another skill {name}, which would hide it. See: lango skills show {name}"
-        )));
-    }
     printer.print(&render_draft(&draft))?;
     if !yes
         && !ask_to_confirm(&format!("Let {name} be used?"), &format!("approving {name}")).await?
@@ -177,8 +208,7 @@ fn show(
     if let Some(draft) = drafts.iter().find(|draft| draft.name == name) {
         return printer.json(&DraftView::of(draft));
     }
-    let named = |skill: &&std::sync::Arc<Skill>| skill.name == name || skill.tool_name() == name;
-    let skill = skills.found.iter().find(named).ok_or_else(|| {
+    let skill = find_skill(skills, name).ok_or_else(|| {
         Failure::usage(format!("there is no skill {name:?}. See: lango skills list"))
     })?;
     printer.json(&build_view(skill, records))

@@ -9,7 +9,8 @@ use lango_text::hex;
 use sha2::{Digest as _, Sha256};
 
 const MAX_FILE_COUNT: usize = 200;
-const MAX_TOTAL_BYTES: u64 = 8 * 1024 * 1024;
+/// Limits the bytes of all files of a skill.
+pub(super) const MAX_TOTAL_BYTES: u64 = 8 * 1024 * 1024;
 const MAX_DEPTH: usize = 8;
 
 /// Describes the content of a skill's directory.

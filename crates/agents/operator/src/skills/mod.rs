@@ -8,6 +8,7 @@ mod content;
 mod format;
 mod parameters;
 mod pins;
+mod preview;
 mod report;
 mod tool;
 

@@ -56,7 +56,7 @@ impl Records {
     }
 
     /// Records that the user allowed a skill with its present content.
-    pub(super) async fn pin(&self, skill: &Skill) -> Result<(), StoreError> {
+    pub async fn pin(&self, skill: &Skill) -> Result<(), StoreError> {
         let directory = skill.directory.to_string_lossy().into_owned();
         let statement = Statement::new(
             "INSERT INTO skill_pins (directory, digest, pinned_at) VALUES ($1, $2, $3) \

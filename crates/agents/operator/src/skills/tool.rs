@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lango_text::{make_lines_visible, make_visible};
+use lango_text::make_visible;
 use lango_tool::{
     AnyTool, BoundResource, ErasedCall, PreparedCall, Proposal, ProposedStep, RegisteredTool,
     SafetyLevel, ToolContext, ToolDeclaration, ToolError, ToolFuture, ToolOutput, write_schema,
@@ -11,14 +11,13 @@ use lango_tool::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::content::{Content, read_bounded};
+use super::content::Content;
+use super::preview::render_for_question;
 use super::{Skill, Skills, report};
 use crate::sentence::describe_activity;
 use crate::shell::{ProgramCall, ProgramRunner};
 use crate::{OperatorSettings, Records, Workspace};
 
-/// Limits how many bytes of each file are shown to the user before the first use.
-const MAX_SHOWN_BYTES: u64 = 16 * 1024;
 /// Limits how many seconds a script may run.
 const MAX_SCRIPT_SECONDS: u64 = 600;
 
@@ -58,6 +57,7 @@ impl SkillTool {
 impl AnyTool for SkillTool {
     fn prepare(self: Arc<Self>, arguments: &str) -> Result<PreparedCall, ToolError> {
         let arguments = self.skill.parameters.check(arguments).map_err(ToolError::Arguments)?;
+        self.check_that_it_can_be_shown()?;
         Ok(PreparedCall::new(Call { tool: self, arguments }))
     }
 
@@ -111,8 +111,8 @@ impl Call {
         if self.tool.records.is_pinned(skill) {
             return what;
         }
-        let files: String =
-            skill.content.files.iter().map(|file| render_file(skill, file)).collect();
+        // A call is prepared only if they can be shown; one that has changed since does not run.
+        let files = render_for_question(skill).unwrap_or_else(|why| format!("\n{why}"));
         format!("{what}\nIt has not been used before as it is now:{files}")
     }
 
@@ -154,6 +154,23 @@ impl Call {
 }
 
 impl SkillTool {
+    /// Refuses a skill that the user has not seen and that a question cannot show whole: what is not
+    /// read cannot be agreed to.
+    fn check_that_it_can_be_shown(&self) -> Result<(), ToolError> {
+        let skill = &self.skill;
+        if self.records.is_pinned(skill) {
+            return Ok(());
+        }
+        let refuse = |why: String| {
+            let name = &skill.name;
+            ToolError::Forbidden(format!(
+                "the skill {name} has not been used before as it is now, and a question cannot show \
+                 it whole: {why}. The user can read and allow it with: lango skills approve {name}"
+            ))
+        };
+        render_for_question(skill).map(drop).map_err(refuse)
+    }
+
     fn runner(&self) -> ProgramRunner {
         ProgramRunner::new(&self.workspace, &self.settings)
     }
@@ -218,21 +235,6 @@ fn instructions(skill: &Skill) -> String {
         ));
     }
     text
-}
-
-/// Renders a file for the user before the first use.
-fn render_file(skill: &Skill, file: &str) -> String {
-    let name = make_visible(file);
-    match read_bounded(&skill.directory.join(file), MAX_SHOWN_BYTES).map(String::from_utf8) {
-        Ok(Ok(text)) => {
-            format!(
-                "\n{name}\n{}",
-                make_lines_visible(text.strip_suffix('\n').unwrap_or(&text), "  | ")
-            )
-        }
-        Ok(Err(_)) => format!("\n{name} (not a text)"),
-        Err(_) => format!("\n{name} (too long to be shown)"),
-    }
 }
 
 /// Implements `skill_run`, which runs any skill by its name.

@@ -68,6 +68,35 @@ async fn a_script_runs_confined_with_its_parameters_once_a_person_saw_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_question_cannot_show_whole_is_refused_until_it_was_read_elsewhere() {
+    let padding = "# nothing to see here\n".repeat(4_000);
+    let long = format!("#!/bin/sh\n{padding}echo x >> deployed\n").into_bytes();
+    for content in [long, b"#!/bin/sh\necho x >> deployed\n# \xff\n".to_vec()] {
+        let script = call("skill_deploy", r#"{ place = "test" }"#);
+        let lango = Lango::playing(&[TO_OPERATOR, &script]).await;
+        let directory = deploy(&lango.path("user"));
+        std::fs::write(directory.join("scripts/deploy.sh"), &content).unwrap();
+        let turn = lango.ask("deploy it").with(&["--approve", "all"]).turn().await;
+        assert_eq!(turn.results_with(CallStatus::Refused), 1, "{:?}", turn.results());
+        assert_eq!(turn.count("approval_requested"), 0);
+        assert!(
+            turn.results()[0].2.contains("lango skills approve deploy"),
+            "{:?}",
+            turn.results()
+        );
+        assert!(!lango.workspace().join("deployed").exists());
+        let approved = lango.command(&["skills", "approve", "deploy"]).run().await;
+        assert!(approved.code == 2 && approved.stderr.contains("--yes"), "{approved:?}");
+        let approved = lango.command(&["skills", "approve", "deploy", "--yes"]).run().await;
+        let shown = &approved.stdout;
+        assert!(shown.contains("| echo x >> deployed") || shown.contains("SHA-256"), "{shown}");
+        let turn = lango.ask("deploy it").with(&["--approve", "all"]).turn().await;
+        assert_eq!(turn.code, 0, "{:?}", turn.results());
+        assert!(lango.workspace().join("deployed").exists());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn arguments_that_do_not_fit_never_reach_the_script() {
     for arguments in [r#"{ place = "moon" }"#, "{}", r#"{ place = "test", more = 1 }"#] {
         let lango = Lango::playing(&[TO_OPERATOR, &call("skill_deploy", arguments)]).await;
