@@ -12,7 +12,7 @@ use crate::agents::OpenAgents;
 use crate::approvals::open_rule_book;
 use crate::definition::{TeamDefinition, TeamOptions};
 use crate::mcp::{self, McpTools};
-use crate::provider::{self, ModelOptions, ReadyModels};
+use crate::provider::{self, LastChoice, ModelOptions, ReadyModels};
 use crate::remotes::RemoteAgents;
 use crate::runtime::{RuntimeFactory, context_sources};
 use crate::team::Roster;
@@ -79,7 +79,13 @@ impl App {
         let config = self.config();
         let definition = TeamDefinition::load(self, &team)?;
         definition.check_agent_settings(config)?;
-        let models = provider::open(config, models).await?;
+        let is_default = matches!(&models, ModelOptions::Choose { wanted: None, .. });
+        let mut models = provider::open(config, models).await?;
+        if is_default {
+            let last = LastChoice::read(&self.home, &models.choice.id);
+            models.notices.extend(last.describe_change());
+            models.last_choice = Some(last);
+        }
         let stores = self.open_stores().await?;
         let observer = models.observer.clone();
         let agents = definition.agents.clone().open(self, &stores, observer).await?;

@@ -51,6 +51,11 @@ impl Home {
         self.state.join("logs/serve.log")
     }
 
+    /// Returns the file that names the model of the last run.
+    pub fn last_model_file(&self) -> PathBuf {
+        self.state.join("last-model")
+    }
+
     /// Returns the path of the default database.
     pub fn database(&self) -> PathBuf {
         self.data.join("lango.db")

@@ -50,8 +50,8 @@ impl Assembly {
 }
 
 impl RunningTeam {
-    /// Returns what a user should know first: which turns were interrupted, and what is
-    /// unavailable.
+    /// Returns what a user should know first: which turns were interrupted, what is unavailable, and
+    /// whether the model is another one than in the last run. The next run does not repeat the last.
     pub async fn collect_notices(&self) -> Result<Vec<String>, AppError> {
         let mut notices = Vec::new();
         let turns = self.runtime.journal().list_unfinished_turns(None).await?;
@@ -61,6 +61,7 @@ impl RunningTeam {
             notices.push(format!("{unfinished} {turns} interrupted; go on with: lango resume"));
         }
         notices.extend(self.models.notices.iter().chain(&self.mcp_notices).cloned());
+        self.models.remember_choice();
         if !self.unmatched_tools.is_empty() {
             let tools = self.unmatched_tools.join(", ");
             notices.push(format!("no agent can use {tools}; the reasons: lango agents list"));

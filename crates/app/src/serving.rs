@@ -57,6 +57,7 @@ impl Assembly {
             notice(&format!("{} answers: {}", choice.id, choice.why));
         }
         factory.models.notices.iter().chain(&notices).for_each(|line| notice(line));
+        factory.models.remember_choice();
         factory.secrets.extend(secrets);
         let callers = Callers::open(stores.database.clone()).await?;
         let teams = Arc::new(ServedTeams::new(ServedTeamsParts {

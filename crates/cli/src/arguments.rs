@@ -256,7 +256,8 @@ With nothing set up the small embedded model answers (embedded): it puts request
 cannot chat, write or answer from knowledge. To connect a bigger one:
   export ANTHROPIC_API_KEY=…                 or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY
   export OPENAI_BASE_URL=http://127.0.0.1:1234/v1     any server that speaks OpenAI's wire
-  ollama serve                               Ollama, LM Studio and llama.cpp are found on this machine
+  ollama serve                               Ollama, LM Studio and llama.cpp are found on this machine,
+                                             and used once you accepted them: lango models accept
   lango config set model.provider NAME       which of several; for one run: --model PROVIDER/NAME")]
     Models {
         #[command(subcommand)]

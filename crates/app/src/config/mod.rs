@@ -157,6 +157,9 @@ pub struct ModelConfig {
     pub fallbacks: Vec<String>,
     /// Look for a server on this machine (Ollama, LM Studio, llama.cpp) when nothing else is set.
     pub discover: bool,
+    /// Addresses of servers on this machine that may be used when they are found. `lango models
+    /// accept` adds one, `lango models revoke` removes it.
+    pub accepted_servers: Vec<String>,
     /// Seconds a model may send nothing.
     pub idle_seconds: u64,
     /// Seconds a whole reply may take.
@@ -174,6 +177,7 @@ impl Default for ModelConfig {
             name: None,
             fallbacks: Vec::new(),
             discover: true,
+            accepted_servers: Vec::new(),
             idle_seconds: 120,
             total_seconds: 600,
             max_output_tokens: None,

@@ -94,6 +94,7 @@ impl<'a> ModelBuilder<'a> {
             prices,
             notices,
             secrets,
+            last_choice: None,
             tape,
             _player: player,
         })

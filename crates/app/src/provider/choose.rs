@@ -1,13 +1,11 @@
 //! Chooses the model that answers, and says why.
 
-use std::time::Duration;
-
-use futures_util::future::join_all;
 use lango_embedded::EMBEDDED;
 use lango_model::{ListedModel, ModelError, ModelFacts, ModelId, list_models};
 
 use super::known::KNOWN_PROVIDERS;
-use super::server::{ModelServer, list_configured_servers, list_local_servers, usable_server};
+use super::local::{LocalServer, ServerConsent, find_local_server};
+use super::server::{ModelServer, list_configured_servers, usable_server};
 use crate::AppError;
 use crate::config::Config;
 
@@ -19,6 +17,15 @@ pub fn missing_provider_message(config: &Config) -> String {
         "no server is looked for (model.discover is false)"
     };
     format!("no key is set and {servers}; to connect a bigger one: lango models --help")
+}
+
+/// Says why a server that was found is not used, and how to use it.
+fn not_accepted_message(server: &ModelServer) -> String {
+    let ModelServer { id, base_url, .. } = server;
+    format!(
+        "no key is set, and what answers at {base_url} is not used before you accept it: \
+         lango models accept {id}"
+    )
 }
 
 /// The chosen model.
@@ -58,8 +65,8 @@ impl ModelChoice {
     }
 
     /// Chooses the embedded model because nothing else is set up.
-    fn last_resort(config: &Config) -> Self {
-        let why = format!("the small embedded model, because {}", missing_provider_message(config));
+    fn last_resort(reason: &str) -> Self {
+        let why = format!("the small embedded model, because {reason}");
         Self { is_last_resort: true, ..Self::embedded(why) }
     }
 
@@ -69,8 +76,13 @@ impl ModelChoice {
     }
 }
 
-/// Decides which model answers. Servers are asked only if no name was given.
-pub async fn choose_model(config: &Config, wanted: Option<&str>) -> Result<ModelChoice, AppError> {
+/// Decides which model answers. Servers are asked only if no name was given. A server that is found
+/// on this machine is used if the user accepted it, or accepts it now, where `consent` can ask.
+pub async fn choose_model(
+    config: &Config,
+    wanted: Option<&str>,
+    consent: Option<&ServerConsent>,
+) -> Result<ModelChoice, AppError> {
     let file = |prefix: &str| wanted.and_then(|wanted| wanted.strip_prefix(prefix));
     if let Some(file) = file("script:") {
         return Ok(ModelChoice {
@@ -111,7 +123,7 @@ pub async fn choose_model(config: &Config, wanted: Option<&str>) -> Result<Model
     // The embedded model has no server, so another name means a model of a provider.
     match (wanted, provider.filter(|provider| *provider != EMBEDDED)) {
         (Some(wanted), provider) => {
-            let (server, name) = resolve_model(config, wanted, provider).await?;
+            let (server, name) = resolve_model(config, wanted, provider, consent).await?;
             let why = format!("--model, {}", server.why);
             complete_choice(config, server, name, why).await
         }
@@ -122,11 +134,11 @@ pub async fn choose_model(config: &Config, wanted: Option<&str>) -> Result<Model
         }
         (None, None) => match configured {
             Some(name) => {
-                let (server, name) = resolve_model(config, name, None).await?;
+                let (server, name) = resolve_model(config, name, None, consent).await?;
                 let why = format!("model.name, {}", server.why);
                 complete_choice(config, server, name, why).await
             }
-            None => choose_automatically(config).await,
+            None => choose_automatically(config, consent).await,
         },
     }
 }
@@ -155,6 +167,7 @@ async fn resolve_model(
     config: &Config,
     wanted: &str,
     provider: Option<&str>,
+    consent: Option<&ServerConsent>,
 ) -> Result<(ModelServer, Option<String>), AppError> {
     let (id, name) = wanted.split_once('/').map_or((wanted, None), |(id, name)| (id, Some(name)));
     if id == EMBEDDED {
@@ -177,24 +190,39 @@ async fn resolve_model(
     {
         return Ok((server, Some(wanted.to_owned())));
     }
-    let server = match list_configured_servers(config).into_iter().next() {
-        Some(server) => server,
-        None => find_local_server(config).await.ok_or_else(|| no_provider_error(wanted))?.0,
-    };
-    Ok((server, Some(wanted.to_owned())))
+    if let Some(server) = list_configured_servers(config).into_iter().next() {
+        return Ok((server, Some(wanted.to_owned())));
+    }
+    match find_local_server(config, consent).await {
+        LocalServer::Accepted(server, _) => Ok((*server, Some(wanted.to_owned()))),
+        LocalServer::NotAccepted(server) => Err(AppError::provider(format!(
+            "no provider here has the model {wanted:?}: {}",
+            not_accepted_message(&server)
+        ))),
+        LocalServer::None => Err(no_provider_error(wanted)),
+    }
 }
 
-async fn choose_automatically(config: &Config) -> Result<ModelChoice, AppError> {
+async fn choose_automatically(
+    config: &Config,
+    consent: Option<&ServerConsent>,
+) -> Result<ModelChoice, AppError> {
     if let Some(server) = list_configured_servers(config).into_iter().next() {
         let why = server.why.clone();
         return complete_choice(config, server, None, why).await;
     }
-    let Some((server, models)) = find_local_server(config).await else {
-        return Ok(ModelChoice::last_resort(config));
+    let (server, models) = match find_local_server(config, consent).await {
+        LocalServer::Accepted(server, models) => (server, models),
+        LocalServer::NotAccepted(server) => {
+            return Ok(ModelChoice::last_resort(&not_accepted_message(&server)));
+        }
+        LocalServer::None => {
+            return Ok(ModelChoice::last_resort(&missing_provider_message(config)));
+        }
     };
     let why = format!("found at {}", server.base_url);
     match find_best_model(models, None) {
-        Some(model) => Ok(build_choice(server, model, why)),
+        Some(model) => Ok(build_choice(*server, model, why)),
         None => Err(no_models_error(&server)),
     }
 }
@@ -247,21 +275,6 @@ pub async fn list_server_models(
     server: &ModelServer,
 ) -> Result<Vec<ListedModel>, ModelError> {
     list_models(&server.endpoint(config, "", ModelFacts::default())).await
-}
-
-/// Returns the first local server that answers, with its models.
-async fn find_local_server(config: &Config) -> Option<(ModelServer, Vec<ListedModel>)> {
-    const LIST_TIMEOUT: Duration = Duration::from_millis(1500);
-    if !config.model.discover {
-        return None;
-    }
-    let servers = list_local_servers(config);
-    // No server runs where none answers in time.
-    let asked = servers.iter().map(|server| async {
-        tokio::time::timeout(LIST_TIMEOUT, list_server_models(config, server)).await.ok()?.ok()
-    });
-    let answers = join_all(asked).await;
-    servers.into_iter().zip(answers).find_map(|(server, models)| Some((server, models?)))
 }
 
 /// Returns the model of a list that suits agents best.

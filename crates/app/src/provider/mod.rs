@@ -3,6 +3,8 @@
 mod builder;
 mod choose;
 mod known;
+mod last_choice;
+mod local;
 mod recorded;
 mod server;
 
@@ -24,6 +26,8 @@ use choose::choose_named;
 pub use choose::{
     ModelChoice, ModelSource, choose_model, list_server_models, missing_provider_message,
 };
+pub(crate) use last_choice::LastChoice;
+pub use local::{ServerConsent, accept_server, find_local_provider, is_accepted, revoke_server};
 pub use server::ModelServer;
 use server::usable_server;
 
@@ -49,6 +53,8 @@ pub struct ReadyModels {
     pub notices: Vec<String>,
     /// Values that must not be recorded or shown.
     pub secrets: Vec<String>,
+    /// The default model of the last run, where the model was not named for this one.
+    pub(crate) last_choice: Option<LastChoice>,
     /// The recording of everything.
     tape: Option<Arc<RecordingWriter>>,
     /// The server of a scripted or recorded model, which lives as long as this.
@@ -62,6 +68,13 @@ enum PlaybackServer {
 }
 
 impl ReadyModels {
+    /// Remembers the default model, once the user has read the notices.
+    pub(crate) fn remember_choice(&self) {
+        if let Some(last) = &self.last_choice {
+            last.remember();
+        }
+    }
+
     /// Fails if the recording could not be written completely.
     pub fn check_recording(&self) -> Result<(), AppError> {
         match self.tape.as_ref().and_then(|tape| tape.take_error()) {
@@ -181,6 +194,8 @@ pub enum ModelOptions {
         wanted: Option<String>,
         /// A new file that everything is recorded to.
         record: Option<PathBuf>,
+        /// Asks the user about a server that is found on this machine.
+        consent: Option<ServerConsent>,
     },
     /// A script that is part of the program.
     Script(BuiltInScript),
@@ -202,8 +217,8 @@ pub struct BuiltInScript {
 /// Loads the models.
 pub async fn open(config: &Config, options: ModelOptions) -> Result<ReadyModels, AppError> {
     match options {
-        ModelOptions::Choose { wanted, record } => {
-            let choice = choose_model(config, wanted.as_deref()).await?;
+        ModelOptions::Choose { wanted, record, consent } => {
+            let choice = choose_model(config, wanted.as_deref(), consent.as_ref()).await?;
             let purpose =
                 ModelPurpose::Work { for_all: wanted.is_some(), record: record.as_deref() };
             load_models(config, choice, purpose).await

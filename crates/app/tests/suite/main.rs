@@ -34,7 +34,8 @@ async fn a_client_loads_opens_and_runs_a_turn() {
     let app = app(directory.path(), Config::default());
     let team = team(directory.path());
     std::fs::write(directory.path().join("workspace/notes.txt"), "one\n").unwrap();
-    let models = ModelOptions::Choose { wanted: Some("embedded".to_owned()), record: None };
+    let models =
+        ModelOptions::Choose { wanted: Some("embedded".to_owned()), record: None, consent: None };
     let assembly = app.open(OpenOptions::new(team, models)).await.unwrap();
     let running = assembly.runtime(Arc::new(UnattendedApprover));
     let session = SessionId::generate();
@@ -70,7 +71,7 @@ async fn looking_needs_no_model_and_sees_the_same_team() {
     let taken = roster.check_remote_name(&"operator".parse().unwrap()).unwrap_err();
     assert_eq!(taken.kind(), ErrorKind::Usage, "{taken}");
     roster.check_remote_name(&"weather".parse().unwrap()).unwrap();
-    let models = ModelOptions::Choose { wanted: None, record: None };
+    let models = ModelOptions::Choose { wanted: None, record: None, consent: None };
     let options = OpenOptions::new(team(directory.path()), models);
     let unknown = app.open(options).await.err().unwrap();
     assert!(unknown.to_string().contains("unknown-provider"), "{unknown}");
@@ -80,7 +81,11 @@ async fn looking_needs_no_model_and_sees_the_same_team() {
 async fn a_model_that_cannot_be_had_leaves_no_database_behind() {
     let directory = tempfile::tempdir().unwrap();
     let app = app(directory.path(), Config::default());
-    let models = ModelOptions::Choose { wanted: Some("nowhere/model".to_owned()), record: None };
+    let models = ModelOptions::Choose {
+        wanted: Some("nowhere/model".to_owned()),
+        record: None,
+        consent: None,
+    };
     let mut config = OpenOptions::new(team(directory.path()), models);
     config.team.topology = Some("compact".to_owned());
     assert!(app.open(config).await.is_err());

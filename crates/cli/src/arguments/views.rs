@@ -107,6 +107,23 @@ Nothing is listed of a provider whose key is missing. How to connect one: lango 
         #[arg(long)]
         json: bool,
     },
+    /// Use a server that is found on this machine: ollama, lmstudio or llamacpp.
+    #[command(after_help = "Examples:
+  lango models accept ollama       use what answers at its usual address, without a question
+  lango models revoke ollama
+
+Any program can listen at such an address, so what is found there is used only after you accepted it,
+here or in the question of `lango run` and `lango chat`. The addresses that you accepted are shown by:
+lango config get model.acceptedServers")]
+    Accept {
+        /// The provider.
+        provider: String,
+    },
+    /// Use a server on this machine no more, unless it is named.
+    Revoke {
+        /// The provider.
+        provider: String,
+    },
     /// Make real calls and say what works: streaming, tools, parallel tools, images, usage.
     #[command(after_help = "Examples:
   lango models test                         the model that `lango run` would use

@@ -129,7 +129,7 @@ async fn examine(
 
     checks.extend(examine_remotes(context, stores).await);
 
-    match provider::choose_model(config, None).await {
+    match provider::choose_model(config, None, None).await {
         Err(error) => checks.push(build_check("model", Err(error.to_string()))),
         Ok(choice) => {
             let place = match &choice.source {

@@ -24,10 +24,36 @@ pub(crate) async fn models(
         ModelsCommand::List { provider, json } => {
             list(context.printer, context.config(), provider.as_deref(), json).await
         }
+        ModelsCommand::Accept { provider } => accept(context, &provider),
+        ModelsCommand::Revoke { provider } => revoke(context, &provider),
         ModelsCommand::Test { model, json } => {
             test::test(context.printer, context.config(), model.as_deref(), json).await
         }
     }
+}
+
+fn accept(context: &CommandContext, id: &str) -> Result<ExitStatus, Failure> {
+    let (config, file) = (context.config(), &context.app.home.config_file);
+    let server = provider::find_local_provider(config, id)?;
+    provider::accept_server(file, config, &server)?;
+    context.printer.print(&format!(
+        "What answers at {} is used as a model when nothing else is set up.\n\
+         To take it back: lango models revoke {id}\n",
+        server.base_url
+    ))?;
+    Ok(ExitStatus::Success)
+}
+
+fn revoke(context: &CommandContext, id: &str) -> Result<ExitStatus, Failure> {
+    let (config, file) = (context.config(), &context.app.home.config_file);
+    let server = provider::find_local_provider(config, id)?;
+    let address = &server.base_url;
+    context.printer.print(&if provider::revoke_server(file, config, &server)? {
+        format!("What answers at {address} is not used any more, unless it is named.\n")
+    } else {
+        format!("What answers at {address} was not accepted.\n")
+    })?;
+    Ok(ExitStatus::Success)
 }
 
 #[derive(Debug, Serialize)]
@@ -78,6 +104,13 @@ async fn list(
     let facts = provider::load_facts(config)?;
     let (mut rows, mut failures) = (Vec::new(), Vec::new());
     for (server, answer) in servers.iter().zip(answers) {
+        if answer.is_ok() && !json && server.is_guess() && !provider::is_accepted(config, server) {
+            let ModelServer { id, base_url, .. } = server;
+            printer.note(&format!(
+                "what answers at {base_url} is used only when it is named, unless you accept it: \
+                 lango models accept {id}"
+            ));
+        }
         match answer {
             Ok(models) => rows.extend(models.into_iter().map(|model| {
                 let known = facts.find(&server.id, &model.name);

@@ -4,21 +4,21 @@ use std::io::{self, IsTerminal, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_app::provider::{ModelOptions, ReadyModels};
+use lango_app::provider::{self, ModelOptions, ModelServer, ReadyModels, ServerConsent};
 use lango_app::{OpenOptions, RunningTeam, TeamOptions};
 use lango_model::UserMessage;
 use lango_protocol::{MessageOrigin, SessionId};
 use lango_runtime::TurnRequest;
 use lango_store::Journal;
 
-use super::turn::follow_turn;
+use super::turn::{StopSignals, follow_turn};
 use super::{CommandContext, Printer, image};
 use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
 use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
 use crate::person::choose_person;
 use crate::printer::write_stderr;
-use crate::terminal::{AnswerSource, Terminal, TerminalApprover};
+use crate::terminal::{AnswerSource, Choice, Choices, Terminal, TerminalApprover};
 
 /// Limits the characters of a line about a remote agent.
 pub(super) const MAX_NOTICE_CHARACTERS: usize = 600;
@@ -58,19 +58,61 @@ pub(super) async fn open(
     approve: &ApproveArguments,
     terminal: Option<Terminal>,
 ) -> Result<(RunningTeam, AnswerSource), Failure> {
-    let (team, models) = team_options(team);
+    let (team, mut models) = team_options(team);
+    if let (ModelOptions::Choose { consent, .. }, Some(terminal)) = (&mut models, &terminal) {
+        *consent = Some(ask_about_server(context, terminal));
+    }
     let person = choose_person(approve.approve, terminal.clone());
     let options = OpenOptions { person, ..OpenOptions::new(team, models) };
     let approver = TerminalApprover::new(approve.approve, terminal);
     let answers = approver.answers();
-    let assembly = context.app.open(options).await?;
+    // The terminal gets its modes back before a signal ends the process: opening can ask questions.
+    let mut signals = StopSignals::new()?;
+    let assembly = tokio::select! {
+        opened = context.app.open(options) => opened?,
+        status = signals.next() => {
+            return Err(Failure { status, message: "stopped before the team was ready".to_owned() });
+        }
+    };
     Ok((assembly.runtime(Arc::new(approver)), answers))
+}
+
+/// Asks the user at the terminal whether a model server that was found may be used, and remembers a
+/// yes.
+fn ask_about_server(context: &CommandContext, terminal: &Terminal) -> ServerConsent {
+    let (terminal, printer) = (terminal.clone(), context.printer);
+    let file = context.app.home.config_file.clone();
+    let config = context.config().clone();
+    ServerConsent::new(move |server: ModelServer| {
+        let (terminal, file, config) = (terminal.clone(), file.clone(), config.clone());
+        Box::pin(async move {
+            let ModelServer { id, base_url, .. } = &server;
+            let question = format!(
+                "A program answers at {base_url}, the usual address of {id}. Nothing proves that it is \
+                 {id}: any program on this machine can listen there.\nAs your model, it would get what \
+                 you say and what agents read, and decide what they do.\nUse it as your model, now and \
+                 in later runs?"
+            );
+            let _prompt_lock = terminal.prompt_lock().await;
+            if terminal.ask(&question, Choices::YesNo).await != Some(Choice::Yes) {
+                printer
+                    .note("not used. To be asked no more: lango config set model.discover false");
+                return false;
+            }
+            match provider::accept_server(&file, &config, &server) {
+                Ok(()) => printer.note(&format!("to take it back: lango models revoke {id}")),
+                // The yes holds for this run.
+                Err(error) => printer.note(&format!("that could not be remembered: {error}")),
+            }
+            true
+        })
+    })
 }
 
 /// Converts the arguments to the options of the team and its models.
 pub(super) fn team_options(arguments: TeamArguments) -> (TeamOptions, ModelOptions) {
     let TeamArguments { model, topology, max_rounds, workspace, record } = arguments;
-    let models = ModelOptions::Choose { wanted: model, record };
+    let models = ModelOptions::Choose { wanted: model, record, consent: None };
     (TeamOptions { topology, workspace, max_rounds }, models)
 }
 

@@ -26,7 +26,7 @@ pub(super) async fn calls(
         ));
     }
     let config = context.config();
-    let choice = provider::choose_model(config, arguments.model.as_deref()).await?;
+    let choice = provider::choose_model(config, arguments.model.as_deref(), None).await?;
     let runs_here = matches!(choice.source, ModelSource::Embedded);
     let ready = provider::load_models(config, choice, ModelPurpose::Examine).await?;
     let examiner = Examiner {

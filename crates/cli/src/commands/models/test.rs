@@ -26,7 +26,7 @@ pub(super) async fn test(
     wanted: Option<&str>,
     json: bool,
 ) -> Result<ExitStatus, Failure> {
-    let choice = provider::choose_model(config, wanted).await?;
+    let choice = provider::choose_model(config, wanted, None).await?;
     if matches!(choice.source, ModelSource::Embedded) {
         return test_embedded(printer, config, choice, json).await;
     }

@@ -115,7 +115,7 @@ async fn of_several_keys_the_first_counts_and_a_name_finds_its_provider() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_on_this_machine_is_found_on_its_usual_port() {
+async fn a_server_on_this_machine_is_used_after_one_yes_and_not_before() {
     let script = Script::parse("test", HELLO).unwrap();
     // Whichever of the usual ports is free on the machine that runs the tests.
     let mut server = None;
@@ -127,14 +127,69 @@ async fn a_server_on_this_machine_is_found_on_its_usual_port() {
     }
     let (server, provider) = server.expect("one of the ports 11434, 1234 and 8080 is free");
     let lango = Lango::silent().await;
-    let run = lango.bare(&["run", "hello"]).set("LANGO_MODEL_DISCOVER", "true").run().await;
-    assert_eq!((run.code, run.stdout.as_str()), (0, "Hello.\n"), "{run:?}");
-    let expected = format!("{provider}/scripted");
-    assert!(run.stderr.starts_with(&expected), "{}", run.stderr);
-    assert!(run.stderr.contains("(found at http://127.0.0.1:"), "{}", run.stderr);
-    assert_eq!(server.requests().len(), 1);
-    let doctor = lango.bare(&["doctor"]).set("LANGO_MODEL_DISCOVER", "true").run().await;
-    assert!(doctor.stdout.contains("(found at http://127.0.0.1:"), "{}", doctor.stdout);
+    let bare = |arguments: &[&str]| lango.bare(arguments).set("LANGO_MODEL_DISCOVER", "true");
+    let run = || bare(&["run", "list the files here"]).run();
+    let accept = format!("lango models accept {provider}");
+    // Without a terminal nobody can be asked, and the message says what to type.
+    let unasked = run().await;
+    assert!(unasked.stderr.starts_with("embedded ("), "{unasked:?}");
+    assert!(unasked.stderr.contains(&accept), "{unasked:?}");
+    let named = bare(&["run", "--model", "scripted", "hello"]).run().await;
+    assert!(named.code == 4 && named.stderr.contains(&accept), "{named:?}");
+    let listed = bare(&["models", "list"]).run().await;
+    assert!(listed.stdout.contains(provider) && listed.stderr.contains(&accept), "{listed:?}");
+    let doctor = bare(&["doctor"]).run().await;
+    assert!(doctor.stdout.contains(&accept), "{}", doctor.stdout);
+    // A no holds for the run, and what was typed ahead is no yes.
+    let at_terminal = || {
+        let terminal = lango.at_terminal("run 'list the files here'").unset("OPENAI_BASE_URL");
+        terminal.set("LANGO_MODEL_DISCOVER", "true").start_typing()
+    };
+    let mut session = at_terminal();
+    session.send("y\n").await;
+    session.wait_for("now and in later runs? [y/N]").await;
+    session.answer("n\n").await;
+    let refused = session.finish().await;
+    assert!(refused.stdout.contains("embedded ("), "{}", refused.stdout);
+    assert!(server.requests().is_empty(), "nothing was sent to it");
+    // A yes is remembered, shown, and can be taken back.
+    let mut session = at_terminal();
+    session.wait_for("now and in later runs? [y/N]").await;
+    session.answer("y\n").await;
+    let accepted = session.finish().await;
+    assert!(accepted.stdout.contains("Hello."), "{}", accepted.stdout);
+    let shown = bare(&["config", "get", "model.acceptedServers"]).run().await;
+    assert!(shown.stdout.contains("http://127.0.0.1:"), "{shown:?}");
+    let later = run().await;
+    assert_eq!((later.code, later.stdout.as_str()), (0, "Hello.\n"), "{later:?}");
+    assert!(later.stderr.starts_with(&format!("{provider}/scripted")), "{later:?}");
+    assert!(later.stderr.contains("(found at http://127.0.0.1:"), "{later:?}");
+    assert_eq!(bare(&["models", "revoke", provider]).run().await.code, 0);
+    let sent = server.requests().len();
+    assert!(run().await.stderr.starts_with("embedded ("));
+    assert_eq!(server.requests().len(), sent);
+    assert_eq!(bare(&["models", "accept", provider]).run().await.code, 0);
+    assert!(run().await.stderr.contains("(found at http"));
+    let wrong = bare(&["models", "accept", "openai"]).run().await;
+    assert!(wrong.code == 2 && wrong.stderr.contains("lmstudio"), "{wrong:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_default_that_changed_is_told_once_and_by_a_run_that_is_read() {
+    let lango = Lango::playing(&[HELLO]).await;
+    let run = |model: &'static str, more: &[&str]| {
+        lango.command(&["run", "hello"]).with(more).set("LANGO_MODEL_NAME", model).run()
+    };
+    let told = "in the last run it was openai/one";
+    assert!(!run("one", &[]).await.stderr.contains("last run"), "the first run has none before");
+    assert!(!run("one", &[]).await.stderr.contains("last run"));
+    assert_eq!(run("two", &["--quiet"]).await.stderr, "");
+    let named = run("two", &["--model", "openai/three"]).await;
+    assert!(!named.stderr.contains("last run"), "it was asked for: {named:?}");
+    let changed = run("two", &[]).await;
+    assert!(changed.stderr.contains("the model is openai/two now"), "{changed:?}");
+    assert!(changed.stderr.contains(told), "{changed:?}");
+    assert!(!run("two", &[]).await.stderr.contains("last run"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
