@@ -145,6 +145,11 @@ impl Printer {
         self.print(&format!("{}\n", make_json_visible(&text)))
     }
 
+    /// Prints JSON that was written piece by piece.
+    pub(crate) fn print_json_text(self, json: &str) -> Result<(), Failure> {
+        self.print(&make_json_visible(json))
+    }
+
     /// Writes a result as JSON on one line, and says if that is not possible.
     pub(crate) fn write_json_line(self, value: &impl serde::Serialize) -> io::Result<()> {
         let text = serde_json::to_string(value)?;

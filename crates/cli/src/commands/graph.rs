@@ -219,7 +219,11 @@ async fn export(
     history: bool,
 ) -> Result<(), Failure> {
     let Some(path) = output else {
-        return write_pieces(graph, format, history, |text| printer.print(text)).await;
+        let write = |text: &str| match format {
+            ExportFormat::Dot => printer.print(text),
+            ExportFormat::JsonLd => printer.print_json_text(text),
+        };
+        return write_pieces(graph, format, history, write).await;
     };
     let unwritable =
         |error: std::io::Error| Failure::usage(format!("cannot write {}: {error}", path.display()));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use lango_app::Stores;
 use lango_protocol::{Event, EventBody, SessionId, Timestamp};
 use lango_store::{Database, Journal, SessionSummary};
-use lango_text::{make_json_visible, truncate_characters};
+use lango_text::truncate_characters;
 use serde::Serialize;
 
 use super::table::render_table;
@@ -49,7 +49,10 @@ pub(crate) async fn sessions(
                     let write = |text: &str| Ok(file.write_all(text.as_bytes())?);
                     export(&journal, &session, write).await?;
                 }
-                None => export(&journal, &session, |text| context.printer.print(text)).await?,
+                None => {
+                    export(&journal, &session, |text| context.printer.print_json_text(text))
+                        .await?;
+                }
             }
         }
         SessionsCommand::Delete { id, yes } => {
@@ -203,8 +206,7 @@ async fn export(
     while let Some((events, last)) = read_page(journal, session, after).await? {
         let mut text = String::new();
         for event in &events {
-            let line = serde_json::to_string(event).map_err(io::Error::from)?;
-            text.push_str(&make_json_visible(&line));
+            text.push_str(&serde_json::to_string(event).map_err(io::Error::from)?);
             text.push('\n');
         }
         write(&text)?;

@@ -15,7 +15,8 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// A site with these pages: a path, and the whole answer to it.
+    /// A site with these pages: a path, and the whole answer to it, in which `{address}` stands for the
+    /// site.
     pub(crate) async fn with(pages: Vec<(&'static str, String)>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -41,6 +42,7 @@ impl Site {
                     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
                     let found = pages.iter().find(|(known, _)| *known == path);
                     let answer = found.map_or_else(|| page("Nothing here"), |(_, a)| a.clone());
+                    let answer = answer.replace("{address}", &address.to_string());
                     noted.lock().unwrap().push(path);
                     // A browser that went away needs no answer.
                     let _ = stream.write_all(answer.as_bytes()).await;

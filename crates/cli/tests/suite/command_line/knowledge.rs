@@ -14,7 +14,7 @@ async fn run(lango: &Lango, arguments: &[&str]) -> CommandOutput {
 }
 
 /// Saves as the librarian's tool does.
-async fn saved(lango: &Lango, key: &str, content: &str, category: KnowledgeCategory) {
+pub(super) async fn saved(lango: &Lango, key: &str, content: &str, category: KnowledgeCategory) {
     let location = DatabaseLocation::Sqlite(lango.database_file());
     let database = Database::open(&location).await.unwrap();
     let retrieval = Retrieval::open(database.clone(), None).await.unwrap();

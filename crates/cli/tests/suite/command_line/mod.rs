@@ -19,3 +19,4 @@ mod sessions;
 mod skills;
 mod terminal;
 mod undo;
+mod visible;
