@@ -19,7 +19,7 @@ use crate::failure::{ExitStatus, Failure};
 use crate::printer::write_stderr;
 use crate::terminal::Terminal;
 
-const HELP: &str = "Type a message and press Enter.
+const HELP: &str = "Type a message and press Enter. Pasted lines are one message.
   /new       start a new conversation
   /session   the id of this one, to go on later with: lango chat --session ID
   /help      this

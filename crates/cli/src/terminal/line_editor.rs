@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Limits the time between characters that arrive at once. Nobody types that fast.
+/// Limits the time between characters that arrive at once. No person types that fast.
 pub(super) const BURST_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Limits a line and a paste.
@@ -31,7 +31,7 @@ pub(super) enum KeyEffect {
     Erase(usize),
     /// The line is complete.
     Submit,
-    /// Text came that nobody typed, and it is no answer.
+    /// Text came that was not typed, and it is no answer.
     Refuse,
     /// The user ended the input.
     End,
@@ -53,9 +53,9 @@ enum Escape {
 pub(super) struct LineEditor {
     purpose: LinePurpose,
     line: Vec<u8>,
-    /// The time of the last character.
+    /// The time of the last key.
     last: Option<Instant>,
-    /// True if characters of the line arrived at once.
+    /// True if keys of the line arrived at once.
     is_burst: bool,
     escape: Option<Escape>,
     /// The text between the brackets of a paste.
@@ -87,6 +87,7 @@ impl LineEditor {
             }
             return KeyEffect::None;
         }
+        let is_close = self.note_key(byte, now);
         match byte {
             b'\n' | b'\r' if self.is_burst && self.purpose != LinePurpose::Message => {
                 KeyEffect::Refuse
@@ -96,26 +97,32 @@ impl LineEditor {
             0x04 if self.line.is_empty() => KeyEffect::End,
             0x04 if self.purpose == LinePurpose::Message => KeyEffect::Submit,
             // Backspace
-            0x08 | 0x7f => self.erase(1),
+            0x08 | 0x7f => self.erase(1, is_close),
             // Ctrl-U and Ctrl-W
-            0x15 => self.erase(usize::MAX),
-            0x17 => self.erase_word(),
-            b'\t' if self.purpose == LinePurpose::Message => self.insert(byte, now),
+            0x15 => self.erase(usize::MAX, is_close),
+            0x17 => self.erase_word(is_close),
+            b'\t' if self.purpose == LinePurpose::Message => self.insert(byte),
             0..0x20 => KeyEffect::None,
-            _ => self.insert(byte, now),
+            _ => self.insert(byte),
         }
     }
 
-    fn insert(&mut self, byte: u8, now: Instant) -> KeyEffect {
+    /// Notes when a key arrives, and returns whether it came at once with the one before. Enter does
+    /// not count: with a single key before it, it cannot be told from a quick finger.
+    fn note_key(&mut self, byte: u8, now: Instant) -> bool {
+        // The bytes of one character always arrive at once.
+        if matches!(byte, b'\n' | b'\r' | 0x80..0xc0) {
+            return false;
+        }
+        let is_close = self.last.is_some_and(|last| now.duration_since(last) < BURST_INTERVAL);
+        self.is_burst |= is_close;
+        self.last = Some(now);
+        is_close
+    }
+
+    fn insert(&mut self, byte: u8) -> KeyEffect {
         if self.line.len() >= MAX_LINE_BYTES {
             return KeyEffect::None;
-        }
-        // The bytes of one character always arrive at once.
-        let is_continuation = (0x80..0xc0).contains(&byte);
-        if !is_continuation {
-            let is_close = self.last.is_some_and(|last| now.duration_since(last) < BURST_INTERVAL);
-            self.is_burst |= is_close && !self.line.is_empty();
-            self.last = Some(now);
         }
         self.line.push(byte);
         // A character is shown once it is complete.
@@ -126,23 +133,23 @@ impl LineEditor {
         }
     }
 
-    fn erase(&mut self, most: usize) -> KeyEffect {
+    fn erase(&mut self, most: usize, is_close: bool) -> KeyEffect {
         let mut erased = 0;
         while erased < most && !self.line.is_empty() {
             while self.line.pop().is_some_and(|byte| (0x80..0xc0).contains(&byte)) {}
             erased += 1;
         }
-        if self.line.is_empty() {
+        // A user who empties the line begins anew; a paste does not.
+        if self.line.is_empty() && !is_close {
             self.is_burst = false;
-            self.last = None;
         }
         KeyEffect::Erase(erased)
     }
 
-    fn erase_word(&mut self) -> KeyEffect {
+    fn erase_word(&mut self, is_close: bool) -> KeyEffect {
         let text = self.text();
         let kept = text.trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1);
-        self.erase(text[kept..].chars().count())
+        self.erase(text[kept..].chars().count(), is_close)
     }
 
     fn continue_escape(&mut self, escape: Escape, byte: u8) -> KeyEffect {
@@ -185,6 +192,8 @@ impl LineEditor {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Presses keys so far apart, until one of them ends the line.
@@ -203,6 +212,25 @@ mod tests {
 
     const TYPING: Duration = Duration::from_millis(60);
 
+    proptest! {
+        #[test]
+        fn several_keys_at_once_never_answer(keys in "[ -~\\x01-\\x03\\x05-\\x08\\x15\\x17\\x7f]{2,20}") {
+            for purpose in [LinePurpose::Choice, LinePurpose::Field] {
+                let keys = format!("{keys}\ny\n");
+                prop_assert_eq!(press(purpose, keys.as_bytes(), Duration::ZERO).0, KeyEffect::Refuse);
+            }
+        }
+
+        #[test]
+        fn nothing_within_the_marks_of_a_paste_answers(pasted in "[ -~\n\r\\x04\\x15]{0,20}") {
+            for apart in [Duration::ZERO, TYPING] {
+                let keys = format!("\x1b[200~{pasted}\x1b[201~");
+                let end = press(LinePurpose::Choice, keys.as_bytes(), apart).0;
+                prop_assert!(matches!(end, KeyEffect::None | KeyEffect::Refuse), "{:?}", end);
+            }
+        }
+    }
+
     #[test]
     fn typed_characters_make_an_answer_and_those_that_come_at_once_do_not() {
         for purpose in [LinePurpose::Choice, LinePurpose::Field, LinePurpose::Message] {
@@ -215,7 +243,6 @@ mod tests {
             };
             assert_eq!(at_once, expected, "{purpose:?}");
         }
-        // One key and Enter cannot be told from a quick finger.
         assert_eq!(press(LinePurpose::Choice, b"y\n", Duration::ZERO).0, KeyEffect::Submit);
         assert_eq!(
             press(LinePurpose::Choice, "ä\n".as_bytes(), Duration::ZERO).0,

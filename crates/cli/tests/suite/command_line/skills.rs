@@ -68,7 +68,7 @@ async fn a_script_runs_confined_with_its_parameters_once_a_person_saw_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_question_cannot_show_whole_is_refused_until_it_was_read_elsewhere() {
+async fn what_a_question_cannot_show_whole_is_refused_until_it_was_read_in_full() {
     let padding = "# nothing to see here\n".repeat(4_000);
     let long = format!("#!/bin/sh\n{padding}echo x >> deployed\n").into_bytes();
     for content in [long, b"#!/bin/sh\necho x >> deployed\n# \xff\n".to_vec()] {

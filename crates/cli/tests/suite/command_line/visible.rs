@@ -155,7 +155,7 @@ async fn skills_agents_and_configuration_are_visible() {
         "approvals list --json",
         "approvals show config:1",
     ] {
-        // A question that nobody answers is as visible as the rest.
+        // A question without an answer is as visible as the rest.
         if line.starts_with("skills approve") {
             let arguments: Vec<&str> = line.split(' ').collect();
             assert_visible(line, &lango.command(&arguments).run().await);

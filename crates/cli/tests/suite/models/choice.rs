@@ -130,7 +130,7 @@ async fn a_server_on_this_machine_is_used_after_one_yes_and_not_before() {
     let bare = |arguments: &[&str]| lango.bare(arguments).set("LANGO_MODEL_DISCOVER", "true");
     let run = || bare(&["run", "list the files here"]).run();
     let accept = format!("lango models accept {provider}");
-    // Without a terminal nobody can be asked, and the message says what to type.
+    // Without a terminal no question is asked, and the message says what to type.
     let unasked = run().await;
     assert!(unasked.stderr.starts_with("embedded ("), "{unasked:?}");
     assert!(unasked.stderr.contains(&accept), "{unasked:?}");
