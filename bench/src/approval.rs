@@ -70,6 +70,7 @@ fn rule(number: usize, directory: &Path) -> Rule {
         tool: Some("exec_*".to_owned()),
         agent: None,
         directory: Some(directory.to_owned()),
+        step_directory: None,
         words: StepPattern::Pattern(words.into()),
         bound: None,
     }

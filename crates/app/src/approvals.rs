@@ -44,6 +44,12 @@ fn parse_rule(rule: &RuleConfig, number: usize) -> Result<Rule, AppError> {
             .map(home::expand_path)
             .transpose()
             .map_err(|error| wrong("directory", error))?,
+        step_directory: rule
+            .cwd
+            .as_deref()
+            .map(home::expand_path)
+            .transpose()
+            .map_err(|error| wrong("cwd", error))?,
         words: match &rule.words {
             None => StepPattern::Any,
             Some(words) if rule.exact => StepPattern::Exact(words.clone()),

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         });
     // Commands in the background end with the program, and leave nothing behind.
     for planted in lango_sandbox::end_all_jobs() {
-        Printer::new().note(&lango_text::make_visible(&planted.to_string()));
+        printer.note(&planted.to_string());
     }
     terminal::restore_terminal();
     match outcome {

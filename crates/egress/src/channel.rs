@@ -79,18 +79,14 @@ impl Channel {
         headers: HeaderMap,
         body: Vec<u8>,
     ) -> Result<StreamedResponse, FetchError> {
-        if url.origin() != self.origin.origin() {
+        let (spelt, _) = Destination::of_url(url.as_str()).map_err(EgressError::from)?;
+        if spelt.origin() != self.origin.origin() {
             let from = self.origin.clone();
             let reason = format!("{url} is not on the origin of this connection");
             return Err(FetchError::Redirect { from, reason });
         }
         // An address that is written as such is not resolved, so it is checked here.
         self.guard.check(&self.destination).map_err(EgressError::from)?;
-        let mut spelt = url.clone();
-        if let Some(name) = self.destination.name() {
-            // A spelling that does not fit stays, and the resolver refuses it.
-            let _ = spelt.set_host(Some(name));
-        }
         let request = self.client()?.request(method, spelt).headers(headers).body(body);
         let response = request.send().await.map_err(|error| FetchError::Broken {
             url: url.clone(),

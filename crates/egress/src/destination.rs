@@ -51,11 +51,15 @@ pub struct Destination {
 impl Destination {
     /// Returns the destination of a URL, with the URL as it will be requested.
     pub fn of_url(text: &str) -> Result<(Url, Self), Refusal> {
-        let url = Url::parse(text.trim()).map_err(|error| Refusal::NotAnAddress {
-            text: text.to_owned(),
-            reason: error.to_string(),
-        })?;
+        let wrong = |reason: String| Refusal::NotAnAddress { text: text.to_owned(), reason };
+        let mut url = Url::parse(text.trim()).map_err(|error| wrong(error.to_string()))?;
         let destination = Self::of_parsed(&url)?;
+        // A dot at the end of a name changes nothing but its spelling, which rules are about.
+        if let Host::Domain(name) = &destination.host
+            && url.host_str() != Some(name)
+        {
+            url.set_host(Some(name)).map_err(|error| wrong(error.to_string()))?;
+        }
         Ok((url, destination))
     }
 

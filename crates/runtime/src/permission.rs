@@ -42,6 +42,7 @@ impl Turn {
     /// Tells whether a call of this tool can run without consulting a person or a rule.
     pub(crate) fn needs_no_permission(&self, agent: &Agent, tool: &RegisteredTool) -> bool {
         !self.shared.settings.approval_policy.needs_decision(tool)
+            && !tool.level_varies
             && !self.shared.rules.may_object_to(tool.name(), &agent.name)
     }
 
@@ -62,7 +63,7 @@ impl Turn {
             proposal: &proposal,
         };
         let policy = self.shared.settings.approval_policy;
-        let needs_decision = policy.needs_decision(tool);
+        let needs_decision = policy.needs_decision_on(tool, &proposal);
         let verdict = match approval::decide_call(policy, needs_decision, &rules, &case) {
             // A rule that denies or questions the name that was called also applies to the tool
             // behind it.

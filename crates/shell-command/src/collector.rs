@@ -72,7 +72,8 @@ impl ReadingCollector {
         all.extend(context.redirections.iter().cloned());
         let exact_only = reason.or_else(|| context.exact_only.clone()).or(pattern);
         if self.has_room_for(all.iter().map(String::len).sum()) {
-            self.steps.push(CommandStep { words: all, exact_only });
+            let (program, length) = (context.assignments.len(), words.len());
+            self.steps.push(CommandStep { words: all, exact_only, program, length });
         }
     }
 
@@ -177,6 +178,11 @@ impl ReadingCollector {
                 *word = if self.has_room_for(text.len()) { text } else { String::new() };
             }
         }
-        CommandReading { steps, unreadable: self.unreadable, scripts: self.scripts }
+        CommandReading {
+            steps,
+            unreadable: self.unreadable,
+            scripts: self.scripts,
+            changes_directory: self.changes_directory,
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::builtins::{BUILTINS, BuiltinHandling};
 use super::collector::ReadingCollector;
 use super::context::CommandContext;
 use super::interpreters::{INTERPRETERS, Interpreter};
-use super::programs::{PROGRAMS, ProgramRule};
+use super::programs::{PROGRAMS, ProgramRule, UNLISTED};
 use super::shells::{SHELLS, ShellProgram};
 use super::word::ShellWord;
 use super::wrappers::{WRAPPERS, WrapperProgram};
@@ -116,7 +116,12 @@ impl<'run> Invocation<'run> {
             }
             Some(ProgramKind::Builtin(builtin)) => self.read_builtin(builtin, words),
             Some(ProgramKind::Program(program)) => self.read_program(program, words),
-            None => self.add_step(words, None),
+            None => {
+                // A reason in the command itself says more.
+                let has_reason =
+                    self.context.exact_only.is_some() || words.iter().any(|word| word.pattern);
+                self.add_step(words, (!has_reason).then(|| UNLISTED.to_owned()));
+            }
         }
     }
 

@@ -37,4 +37,4 @@ mod shells;
 mod word;
 mod wrappers;
 
-pub use reading::{CommandReading, CommandStep, read_command};
+pub use reading::{CommandReading, CommandStep, MAX_COMMAND_BYTES, read_command};

@@ -1,8 +1,10 @@
-//! Lists programs that an argument can make run another program or write a file.
+//! Lists the programs that a rule with a pattern may allow, and for which arguments it may not.
 //!
-//! A rule with a pattern, such as `tar *`, was written with the usual arguments in mind. For the
-//! arguments listed here it does not hold; only a rule for exactly these words does. What a build
-//! tool runs is the project's own code, which a user who allows the tool has in mind.
+//! A rule with a pattern, such as `tar *`, was written with the usual arguments in mind. It holds
+//! only for programs that do what their name says, whatever their arguments are. With arguments that
+//! make such a program run another one or write elsewhere, and for all programs that are not listed,
+//! only a rule for exactly these words holds. What a build tool runs is the project's own code,
+//! which a user who allows the tool has in mind.
 
 use lango_text::make_visible_short;
 
@@ -27,6 +29,8 @@ pub(super) struct ProgramRule {
 #[derive(Debug)]
 enum RuleCondition {
     Always,
+    /// No arguments make it do something else.
+    Never,
     /// Letters of short options, and long options by the start of their names.
     Options(&'static str, &'static [&'static str]),
     /// Words anywhere among the arguments.
@@ -63,6 +67,14 @@ const fn options(
     ProgramRule { when: RuleCondition::Options(short, long), ..always(names, why) }
 }
 
+/// Describes programs that do what their name says with all arguments.
+const fn harmless(names: &'static [&'static str]) -> ProgramRule {
+    ProgramRule { when: RuleCondition::Never, ..always(names, "") }
+}
+
+/// The reason why only an exact rule allows a program that is not listed.
+pub(super) const UNLISTED: &str = "what it does with other arguments is not known";
+
 const RUNS: &str = "runs the command in its arguments";
 const CODE: &str = "can run commands from the text in its arguments";
 const EXEC: &str = "is told by an option to run a command";
@@ -70,6 +82,30 @@ const WRITES: &str = "is told by an option to write to a file";
 
 /// Lists the programs.
 pub(super) const PROGRAMS: &[ProgramRule] = &[
+    // Programs that show something.
+    harmless(&["ls", "dir", "vdir", "cat", "tac", "head", "tail", "wc", "nl", "od", "hexdump"]),
+    harmless(&["strings", "stat", "du", "df", "realpath", "readlink", "basename"]),
+    harmless(&[
+        "dirname", "whoami", "id", "groups", "uname", "arch", "hostname", "nproc", "uptime",
+    ]),
+    harmless(&["free", "lscpu", "lsblk", "lsof", "ps", "pgrep", "pstree", "w", "who", "users"]),
+    harmless(&["date", "cal", "locale", "tty", "sleep", "true", "false", "seq", "yes", "which"]),
+    harmless(&["grep", "egrep", "fgrep", "zgrep", "zcat", "cmp", "comm", "cut", "tr", "rev"]),
+    harmless(&["paste", "join", "fold", "fmt", "expand", "unexpand", "column", "tsort", "jq"]),
+    harmless(&["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum"]),
+    harmless(&[
+        "cksum", "sum", "base32", "base64", "numfmt", "factor", "expr", "dig", "host", "ping",
+    ]),
+    harmless(&["echo", "printf", "test", "[", "pwd"]),
+    // Programs whose effect is their name.
+    harmless(&["mkdir", "rmdir", "rm", "cp", "mv", "ln", "touch", "chmod", "chown", "chgrp"]),
+    harmless(&["truncate", "mktemp", "kill", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz"]),
+    harmless(&["zstd", "unzstd", "unzip", "shasum", "tee"]),
+    // Build tools and checkers: the project's own code.
+    harmless(&["ruff", "tsc", "rustfmt", "gofmt", "shellcheck"]),
+    options(&["pytest"], EXEC, "cpo", &["--rootdir", "--override-ini", "--confcutdir", "--pdbcls"]),
+    options(&["mypy"], EXEC, "", &["--config-file", "--python-executable"]),
+    options(&["tree"], WRITES, "o", &[]),
     // Languages.
     ProgramRule {
         file_option: Some("-f"),
@@ -130,11 +166,28 @@ pub(super) const PROGRAMS: &[ProgramRule] = &[
         "oOKcDJ",
         &["--output", "--remote-name", "--config", "--cookie-jar", "--dump-header", "--trace"],
     ),
-    options(&["gcc", "cc", "clang", "g++", "c++"], EXEC, "B", &["--specs", "-specs", "-wrapper"]),
+    always(&["gcc", "cc", "clang", "g++", "c++", "ld"], "can be told to load a plugin"),
+    options(&["diff"], WRITES, "", &["--to-file"]),
     options(&["cargo"], EXEC, "Z", &["--config"]),
     options(&["cmake"], EXEC, "PE", &[]),
     options(&["gradle", "gradlew"], EXEC, "I", &["--init-script"]),
-    options(&["npm", "pnpm", "yarn"], EXEC, "", &["--script-shell", "--node-options"]),
+    ProgramRule {
+        when: RuleCondition::Words(&[
+            "exec",
+            "x",
+            "dlx",
+            "explore",
+            "create",
+            "init",
+            "--script-shell",
+            "--node-options",
+            "--shell",
+            "--prefix",
+            "--cwd",
+            "-C",
+        ]),
+        ..always(&["npm", "pnpm", "yarn"], RUNS)
+    },
     options(&["nmap"], EXEC, "", &["--script"]),
     options(&["exiftool"], EXEC, "", &["-if", "-p", "-config"]),
     options(&["apt", "apt-get", "aptitude"], EXEC, "oc", &["--option", "--config-file"]),
@@ -153,6 +206,7 @@ impl Invocation<'_> {
         }
         let applies = match program.when {
             RuleCondition::Always => true,
+            RuleCondition::Never => false,
             RuleCondition::Options(short, long) => words[1..]
                 .iter()
                 .enumerate()
@@ -213,7 +267,10 @@ fn has_option(
 ) -> bool {
     let text = word.text.as_str();
     let name = text.split_once('=').map_or(text, |(name, _)| name);
-    if long.iter().any(|option| name == *option || (name.len() > 2 && option.starts_with(name))) {
+    // Programs take a shortened name for an option, and longer names begin like listed ones.
+    let is_like =
+        |option: &str| name.starts_with(option) || (name.len() > 2 && option.starts_with(name));
+    if long.iter().any(|option| is_like(option)) {
         return true;
     }
     // `tar` takes its first word for options, with or without a dash.

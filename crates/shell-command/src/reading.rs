@@ -4,8 +4,9 @@ use super::collector::ReadingCollector;
 use super::context::CommandContext;
 use super::parser::CommandParser;
 
-/// Limits how many bytes of a command are read.
-const MAX_COMMAND_BYTES: usize = 64 * 1024;
+/// Limits how many bytes of a command are read. A longer one should not be run: a rule that denies a
+/// part of it could not be applied.
+pub const MAX_COMMAND_BYTES: usize = 64 * 1024;
 
 /// Tells what a command would do, as far as its text shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct CommandReading {
     pub unreadable: Option<String>,
     /// The files whose content a step would run, as written: relative to the working directory.
     pub scripts: Vec<String>,
+    /// True if the working directory changes on the way, so that it is not known where a step runs.
+    pub changes_directory: bool,
 }
 
 /// Describes a program or builtin that a command would run.
@@ -27,6 +30,22 @@ pub struct CommandStep {
     /// The reason why only a rule for exactly these words may allow it: with other arguments it
     /// could do anything. None if a rule with a pattern may allow it too.
     pub exact_only: Option<String>,
+    /// The position of the program among the words, after the assignments.
+    pub(super) program: usize,
+    /// The number of words that the program gets, itself included. Marks follow.
+    pub(super) length: usize,
+}
+
+impl CommandStep {
+    /// Returns the program with its arguments, without assignments and redirections.
+    pub fn program_words(&self) -> &[String] {
+        self.words.get(self.program..self.program + self.length).unwrap_or_default()
+    }
+
+    /// Returns the words from the program on, with redirections.
+    pub fn words_from_program(&self) -> &[String] {
+        self.words.get(self.program..).unwrap_or_default()
+    }
 }
 
 /// Reads a command that is meant for `sh -c`.

@@ -3,6 +3,10 @@
 //! A tool describes; `lango-runtime` decides whether a call may run, from this description and from
 //! nothing the model wrote around it.
 
+use std::path::PathBuf;
+
+use crate::SafetyLevel;
+
 /// Describes one call, without any effect.
 ///
 /// It is built twice: when a user or a rule decides, and again right before the call runs. The call
@@ -13,12 +17,17 @@ pub struct Proposal {
     pub summary: String,
     /// The single steps of the call, for rules. Empty if the tool has no finer grain.
     pub steps: Vec<ProposedStep>,
+    /// The call as one step, for a rule that allows exactly this call, if its steps together do not
+    /// say all of it: in which order they happen, and under which conditions.
+    pub whole: Option<ProposedStep>,
     /// The reason why `steps` may not be all of it. No rule allows such a call.
     pub unreadable: Option<String>,
     /// Other resources that must be the same when it runs, such as the content of a script.
     pub bound: Vec<BoundResource>,
     /// The reason why the user must be asked whatever the rules allow.
     pub always_ask: Option<String>,
+    /// How much harm this call can do, if that is more than its tool's level says.
+    pub level: Option<SafetyLevel>,
 }
 
 impl Proposal {
@@ -29,20 +38,64 @@ impl Proposal {
 
     /// Creates a proposal of one step.
     pub fn of<const N: usize>(summary: impl Into<String>, words: [&str; N]) -> Self {
-        let words = words.map(str::to_owned).into();
-        let steps = vec![ProposedStep { words, exact_only: None }];
-        Self { summary: summary.into(), steps, ..Self::default() }
+        Self::of_step(summary, ProposedStep::new(words))
+    }
+
+    /// Creates a proposal of one step.
+    pub fn of_step(summary: impl Into<String>, step: ProposedStep) -> Self {
+        Self { summary: summary.into(), steps: vec![step], ..Self::default() }
+    }
+
+    /// Creates a proposal to send something to an address. It is dangerous whatever the tool is:
+    /// the address and everything in it are a model's words.
+    pub fn outbound(summary: impl Into<String>, address: &str) -> Self {
+        Self { level: Some(SafetyLevel::Dangerous), ..Self::of(summary, [address]) }
     }
 }
 
 /// Describes one thing that a call would do: a command with its arguments, a path, an address.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProposedStep {
-    /// The words that rules are compared with, without quotes and escapes.
+    /// The words that rules are compared with, without quotes and escapes. Paths and addresses are
+    /// in their one resolved form.
     pub words: Vec<String>,
+    /// Other spellings of the same step, such as a path as it was given. A rule that denies or asks
+    /// holds if it matches any of them.
+    pub spellings: Vec<Vec<String>>,
+    /// The directory in which it would happen.
+    pub directory: StepDirectory,
     /// The reason why only a rule for exactly these words may allow it: with other arguments it
     /// could do anything. None if a rule with a pattern may allow it too.
     pub exact_only: Option<String>,
+}
+
+impl ProposedStep {
+    /// Creates a step of these words.
+    pub fn new<const N: usize>(words: [&str; N]) -> Self {
+        Self { words: words.map(str::to_owned).into(), ..Self::default() }
+    }
+
+    /// Adds another spelling, unless it is the same.
+    #[must_use]
+    pub fn with_spelling(mut self, words: Vec<String>) -> Self {
+        if words != self.words && !self.spellings.contains(&words) {
+            self.spellings.push(words);
+        }
+        self
+    }
+}
+
+/// Says in which directory a step would happen. The same command does other things elsewhere:
+/// programs read their configuration there, and relative paths lead to other files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum StepDirectory {
+    /// The workspace itself, or the directory does not matter.
+    #[default]
+    Workspace,
+    /// Another directory, as an absolute path without links.
+    At(PathBuf),
+    /// It is known only when the call runs. A rule must allow the call as a whole.
+    Unknown,
 }
 
 /// Names something outside the arguments that a decision depends on.

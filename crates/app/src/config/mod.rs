@@ -306,6 +306,9 @@ pub struct RuleConfig {
     pub agent: Option<String>,
     /// The workspace, or a directory it lies in; `~` is the home directory.
     pub directory: Option<String>,
+    /// The directory that commands run in, or one above; only the workspace itself when absent.
+    /// For rules that allow.
+    pub cwd: Option<String>,
     /// The words of a command, a path or an address. `*` stands for any characters in a word, and
     /// as the last word for any further words. Every call of the tool when absent.
     pub words: Option<Vec<String>>,

@@ -64,6 +64,10 @@ pub(crate) struct RuleArguments {
     /// The workspace it holds in; the current directory by default, `/` for everywhere.
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<String>,
+    /// The directory that the command runs in, or one above it; only the workspace itself by
+    /// default.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<String>,
     /// Take `*` for a plain character.
     #[arg(long)]
     pub(crate) exact: bool,

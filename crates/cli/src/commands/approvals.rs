@@ -262,7 +262,7 @@ async fn add_rule(
     book: &RuleBook,
     arguments: RuleArguments,
 ) -> Result<(), Failure> {
-    let RuleArguments { effect, tool, agent, directory, exact, words } = arguments;
+    let RuleArguments { effect, tool, agent, directory, cwd, exact, words } = arguments;
     if tool.is_none() && words.is_empty() {
         return Err(Failure::usage(
             "a rule is about a tool (--tool NAME) or a command (-- WORDS), or both",
@@ -276,6 +276,7 @@ async fn add_rule(
         || std::env::current_dir().map(|path| path.display().to_string()).map_err(Failure::from);
     let directory = directory.map_or_else(here, Ok)?;
     let directory = expand_path(&directory).map_err(Failure::usage)?;
+    let step_directory = cwd.as_deref().map(expand_path).transpose().map_err(Failure::usage)?;
     let rule = Rule {
         id: String::new(),
         effect: match effect {
@@ -288,6 +289,7 @@ async fn add_rule(
         tool: Some(tool.unwrap_or_else(|| "exec_*".to_owned())),
         agent,
         directory: (directory != Path::new("/")).then_some(directory),
+        step_directory,
         words: match (words.is_empty(), exact) {
             (true, _) => StepPattern::Any,
             (false, true) => StepPattern::Exact(words),

@@ -172,7 +172,7 @@ impl ErasedCall for McpCall {
         let digest = self.tool.server.current_digest(&version.name);
         Some(Proposal {
             summary: self.summary(),
-            steps: vec![ProposedStep { words: self.words(), exact_only: None }],
+            steps: vec![ProposedStep { words: self.words(), ..ProposedStep::default() }],
             bound: vec![BoundResource { what, digest }],
             ..Proposal::default()
         })

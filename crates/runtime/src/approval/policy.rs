@@ -1,6 +1,6 @@
 //! Decides whether a call runs, needs a person's approval or is refused.
 
-use lango_tool::{RegisteredTool, SafetyLevel};
+use lango_tool::{Proposal, RegisteredTool, SafetyLevel, StepDirectory};
 
 use super::rule::{Effect, Rule, RuleCase};
 
@@ -17,12 +17,17 @@ pub enum ApprovalPolicy {
 }
 
 impl ApprovalPolicy {
-    /// Tells whether a call of `tool` needs a decision if no rule makes one.
+    /// Tells whether every call of `tool` needs a decision if no rule makes one.
     pub(crate) fn needs_decision(self, tool: &RegisteredTool) -> bool {
         match self {
             Self::AskDangerous | Self::NeverAskDeny => tool.level() == SafetyLevel::Dangerous,
             Self::AskAll => tool.level() == SafetyLevel::Dangerous || !tool.read_only,
         }
+    }
+
+    /// Tells whether this call of `tool` needs a decision if no rule makes one.
+    pub(crate) fn needs_decision_on(self, tool: &RegisteredTool, proposal: &Proposal) -> bool {
+        self.needs_decision(tool) || proposal.level == Some(SafetyLevel::Dangerous)
     }
 }
 
@@ -63,6 +68,9 @@ pub fn decide_call(
         why.clone()
     } else if let Some(rule) = objecting(Effect::Ask) {
         describe_rule(rule)
+    } else if let Some(rule) = rules.iter().find(|rule| rule.may_object_to_rest(case)) {
+        let why = case.proposal.unreadable.as_deref().unwrap_or_default();
+        format!("not all of it is known ({why}), and {} may concern it", describe_rule(rule))
     } else if !needs_decision {
         return Verdict::Run { because: Vec::new() };
     } else {
@@ -79,23 +87,35 @@ pub fn decide_call(
 
 /// Returns the rules that together allow the whole call, or the part that is not allowed.
 fn find_allowing_rules(rules: &[Rule], case: &RuleCase<'_>) -> Result<Vec<String>, String> {
-    if let Some(rule) = rules.iter().find(|rule| rule.allows(case, None)) {
+    if let Some(rule) = rules.iter().find(|rule| rule.allows_any(case)) {
         return Ok(vec![describe_rule(rule)]);
     }
     if let Some(why) = &case.proposal.unreadable {
         return Err(format!("not all of it is known: {why}"));
+    }
+    if let Some(rule) = rules.iter().find(|rule| rule.allows_whole(case)) {
+        return Ok(vec![describe_rule(rule)]);
     }
     if case.proposal.steps.is_empty() {
         return Err("no rule allows it".to_owned());
     }
     let mut because = Vec::new();
     for step in &case.proposal.steps {
-        let Some(rule) = rules.iter().find(|rule| rule.allows(case, Some(step))) else {
+        let Some(rule) = rules.iter().find(|rule| rule.allows_step(case, step)) else {
             let name = step.words.first().map_or("it", String::as_str);
             let name = lango_text::make_visible_short(name);
-            return Err(match &step.exact_only {
-                Some(why) => format!("only an exact rule can allow {name}: {why}"),
-                None => format!("no rule allows {name}"),
+            return Err(match (&step.directory, &step.exact_only) {
+                (StepDirectory::Unknown, _) => {
+                    format!(
+                        "only a rule for the whole call can allow {name}: in which directory it runs is known only then"
+                    )
+                }
+                (StepDirectory::At(directory), _) => {
+                    let directory = lango_text::make_visible(&directory.to_string_lossy());
+                    format!("no rule allows {name} in {directory}")
+                }
+                (_, Some(why)) => format!("only an exact rule can allow {name}: {why}"),
+                (_, None) => format!("no rule allows {name}"),
             });
         };
         let describe_rule = describe_rule(rule);
@@ -114,7 +134,7 @@ fn describe_rule(rule: &Rule) -> String {
 mod tests {
     use std::path::Path;
 
-    use lango_tool::{BoundResource, Proposal, ProposedStep};
+    use lango_tool::{BoundResource, ProposedStep};
 
     use super::*;
     use crate::approval::rule::StepPattern;
@@ -127,6 +147,7 @@ mod tests {
             tool: Some("exec_*".to_owned()),
             agent: None,
             directory: None,
+            step_directory: None,
             words: StepPattern::Pattern(words),
             bound: None,
         }
@@ -135,7 +156,7 @@ mod tests {
     fn proposal(commands: &[&str]) -> Proposal {
         let step = |text: &&str| ProposedStep {
             words: text.split(' ').map(str::to_owned).collect(),
-            exact_only: None,
+            ..ProposedStep::default()
         };
         Proposal { steps: commands.iter().map(step).collect(), ..Proposal::default() }
     }

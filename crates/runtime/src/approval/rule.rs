@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use lango_protocol::AgentName;
 use lango_text::make_visible;
-use lango_tool::{Proposal, ProposedStep};
+use lango_tool::{Proposal, ProposedStep, StepDirectory};
 use serde::{Deserialize, Serialize};
 
 use super::digest_parts;
@@ -53,6 +53,10 @@ pub struct Rule {
     pub agent: Option<AgentName>,
     /// The workspace, or one of its parent directories.
     pub directory: Option<PathBuf>,
+    /// The directory that a step must happen in: for exactly these words this very one, for a
+    /// pattern this one or one below. Without it, only steps in the workspace itself match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_directory: Option<PathBuf>,
     /// The steps.
     pub words: StepPattern,
     /// The digest of further content that the call depends on, such as a script.
@@ -77,25 +81,34 @@ impl Rule {
     /// Returns the rules that allow exactly this call from now on. There are none if the call
     /// cannot be named exactly, or if a person must see it each time.
     pub fn allowing_exactly(case: &RuleCase<'_>) -> Vec<Self> {
-        let Proposal { steps, unreadable, bound, always_ask, .. } = case.proposal;
+        let Proposal { steps, whole, unreadable, bound, always_ask, .. } = case.proposal;
         if unreadable.is_some() || always_ask.is_some() {
             return Vec::new();
         }
         let bound = (!bound.is_empty()).then(|| bound_digest(case.proposal));
         let rule = |step: &ProposedStep| {
+            let step_directory = match &step.directory {
+                StepDirectory::Workspace | StepDirectory::Unknown => None,
+                StepDirectory::At(directory) => Some(directory.clone()),
+            };
             let mut rule = Self {
                 id: String::new(),
                 effect: Effect::Allow,
                 tool: Some(case.tool.to_owned()),
                 agent: Some(case.agent.clone()),
                 directory: Some(case.directory.to_owned()),
+                step_directory,
                 words: StepPattern::Exact(step.words.clone()),
                 bound: bound.clone(),
             };
             rule.id = rule.derive_id();
             rule
         };
-        steps.iter().map(rule).collect()
+        match whole {
+            Some(step) => vec![rule(step)],
+            None if steps.iter().any(|step| step.directory == StepDirectory::Unknown) => Vec::new(),
+            None => steps.iter().map(rule).collect(),
+        }
     }
 
     /// Derives an id from the content of the rule.
@@ -121,45 +134,93 @@ impl Rule {
             && self.directory.as_ref().is_none_or(|directory| case.directory.starts_with(directory))
     }
 
-    /// Tells whether the rule allows one step of a call, or with `None` the whole call.
-    pub(super) fn allows(&self, case: &RuleCase<'_>, step: Option<&ProposedStep>) -> bool {
-        let bound = || {
-            self.bound.as_ref().is_none_or(|digest| {
-                // Only exactly what was approved: a changed script makes a different call.
-                *digest == bound_digest(case.proposal)
-            })
+    /// Tells whether the rule allows the whole call, including one that could not be parsed.
+    pub(super) fn allows_any(&self, case: &RuleCase<'_>) -> bool {
+        self.effect == Effect::Allow && self.words == StepPattern::Any && self.applies_to(case)
+    }
+
+    /// Tells whether the rule allows exactly this call as a whole.
+    pub(super) fn allows_whole(&self, case: &RuleCase<'_>) -> bool {
+        case.proposal.whole.as_ref().is_some_and(|whole| self.allows_exactly(case, whole))
+    }
+
+    /// Tells whether the rule allows one step of a call.
+    pub(super) fn allows_step(&self, case: &RuleCase<'_>, step: &ProposedStep) -> bool {
+        match &self.words {
+            StepPattern::Any => self.allows_any(case),
+            StepPattern::Exact(_) => self.allows_exactly(case, step),
+            // Without a star it is a rule for exactly these words.
+            StepPattern::Pattern(pattern) if !pattern.iter().any(|word| word.contains('*')) => {
+                self.allows_exactly(case, step)
+            }
+            StepPattern::Pattern(pattern) => {
+                self.effect == Effect::Allow
+                    && self.applies_to(case)
+                    && step.exact_only.is_none()
+                    && self.covers_directory(case, &step.directory)
+                    && matches_words(pattern, &step.words)
+            }
+        }
+    }
+
+    fn allows_exactly(&self, case: &RuleCase<'_>, step: &ProposedStep) -> bool {
+        let is_same_directory = match &step.directory {
+            StepDirectory::Workspace => self.step_directory.is_none(),
+            StepDirectory::At(directory) => self.step_directory.as_ref() == Some(directory),
+            StepDirectory::Unknown => false,
+        };
+        // Only exactly what was approved: a changed script makes a different call.
+        let is_same_content = match &self.bound {
+            Some(digest) => *digest == bound_digest(case.proposal),
+            None => case.proposal.bound.is_empty(),
         };
         self.effect == Effect::Allow
             && self.applies_to(case)
-            && match (&self.words, step) {
-                (StepPattern::Any, _) => true,
-                (_, None) => false,
-                (StepPattern::Exact(words), Some(step)) => {
-                    *words == step.words
-                        && bound()
-                        && (self.bound.is_some() || case.proposal.bound.is_empty())
-                }
-                (StepPattern::Pattern(pattern), Some(step)) => {
-                    step.exact_only.is_none() && matches_words(pattern, &step.words)
-                }
+            && match &self.words {
+                StepPattern::Any => false,
+                StepPattern::Exact(words) | StepPattern::Pattern(words) => *words == step.words,
             }
+            && is_same_directory
+            && is_same_content
     }
 
-    /// Tells whether the rule denies or questions a call. One matching step is enough.
+    /// Tells whether a pattern holds in a directory.
+    fn covers_directory(&self, case: &RuleCase<'_>, directory: &StepDirectory) -> bool {
+        match (&self.step_directory, directory) {
+            (_, StepDirectory::Unknown) | (None, StepDirectory::At(_)) => false,
+            (None, StepDirectory::Workspace) => true,
+            (Some(wanted), StepDirectory::Workspace) => case.directory.starts_with(wanted),
+            (Some(wanted), StepDirectory::At(directory)) => directory.starts_with(wanted),
+        }
+    }
+
+    /// Tells whether the rule denies or questions a call. One matching step is enough, in any of its
+    /// spellings and in any directory. A call without steps matches every rule with words, because
+    /// it is not known what it does.
     pub(super) fn objects_to(&self, case: &RuleCase<'_>) -> bool {
+        if self.effect == Effect::Allow || !self.applies_to(case) {
+            return false;
+        }
+        let matches = |found: &[String]| match &self.words {
+            StepPattern::Any => true,
+            StepPattern::Exact(words) => words == found,
+            StepPattern::Pattern(pattern) => matches_words(pattern, found),
+        };
+        let steps = &case.proposal.steps;
+        self.words == StepPattern::Any
+            || steps.is_empty()
+            || steps.iter().any(|step| {
+                let mut spellings = std::iter::once(&step.words).chain(&step.spellings);
+                spellings.any(|words| matches(words) || matches(&use_file_name(words)))
+            })
+    }
+
+    /// Tells whether the rule might deny or question a call of which not everything is known.
+    pub(super) fn may_object_to_rest(&self, case: &RuleCase<'_>) -> bool {
         self.effect != Effect::Allow
+            && self.words != StepPattern::Any
+            && case.proposal.unreadable.is_some()
             && self.applies_to(case)
-            && match &self.words {
-                StepPattern::Any => true,
-                words => case.proposal.steps.iter().any(|step| {
-                    let same = |found: &[String]| match words {
-                        StepPattern::Any => true,
-                        StepPattern::Exact(words) => words == found,
-                        StepPattern::Pattern(pattern) => matches_words(pattern, found),
-                    };
-                    same(&step.words) || same(&use_file_name(&step.words))
-                }),
-            }
     }
 }
 
@@ -227,6 +288,9 @@ impl fmt::Display for Rule {
         if let Some(directory) = &self.directory {
             write!(f, ", in {}", make_visible(&directory.to_string_lossy()))?;
         }
+        if let Some(directory) = &self.step_directory {
+            write!(f, ", run in {}", make_visible(&directory.to_string_lossy()))?;
+        }
         if let Some(digest) = &self.bound {
             write!(f, ", as long as the content is {}", &digest[..digest.len().min(12)])?;
         }
@@ -285,6 +349,7 @@ mod tests {
             tool: Some("exec_shell".to_owned()),
             agent: None,
             directory: Some("/home/me".into()),
+            step_directory: None,
             words: StepPattern::Exact(vec!["echo".into(), "it's \u{202e}".into()]),
             bound: None,
         };
