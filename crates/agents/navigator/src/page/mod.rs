@@ -15,4 +15,4 @@ pub(crate) use element::{Element, ElementChoice, find_element};
 pub(crate) use origin::{PageText, clean_line, display_address};
 pub(crate) use outline::{Outline, OutlinePart};
 pub(crate) use read::{ReadMode, read_page, read_status};
-pub(crate) use references::ElementReferences;
+pub(crate) use references::{ElementReference, ElementReferences};

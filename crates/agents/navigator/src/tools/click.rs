@@ -5,7 +5,7 @@ use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::page_origin;
+use super::propose_action;
 use crate::browser::NavigationMark;
 use crate::error::NavigatorError;
 use crate::outcome::{ActionOutcome, PageView};
@@ -90,7 +90,7 @@ impl Tool for Click {
         Some(match known {
             Some(reference) => Proposal {
                 always_ask: reference.sensitivity.click_warning(),
-                ..Proposal::of(summary, [&page_origin(&reference.page)])
+                ..propose_action(summary, &reference, &["click"])
             },
             // It is not known beforehand what a selector will match on the page.
             None => Proposal {

@@ -18,8 +18,24 @@ pub(crate) use screenshot::Screenshot;
 pub(crate) use r#type::Type;
 pub(crate) use wait::Wait;
 
+use lango_tool::{Proposal, ProposedStep};
+
+use crate::page::ElementReference;
+
 /// Returns what rules about an action on a page are compared with: the site.
 fn page_origin(page: &str) -> String {
     lango_egress::Url::parse(page)
         .map_or_else(|_| page.to_owned(), |url| url.origin().ascii_serialization())
+}
+
+/// Builds the proposal of an action on a known element. A rule with a pattern is about the origin of
+/// the page; "always" covers this action on this element of this page alone.
+fn propose_action(summary: String, reference: &ElementReference, action: &[&str]) -> Proposal {
+    let element = [&reference.role, &reference.name].map(String::as_str);
+    let words = [reference.page.as_str()].into_iter().chain(element).chain(action.iter().copied());
+    let words = words.map(str::to_owned).collect();
+    Proposal {
+        whole: Some(ProposedStep { words, ..ProposedStep::default() }),
+        ..Proposal::of(summary, [&page_origin(&reference.page)])
+    }
 }

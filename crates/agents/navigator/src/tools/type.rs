@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::click::build_action_outcome;
-use super::page_origin;
+use super::propose_action;
 use crate::outcome::ActionOutcome;
 use crate::page::{self, ElementChoice};
 use crate::sessions::Navigator;
@@ -97,10 +97,11 @@ impl Tool for Type {
         let enter =
             if arguments.submit { "\nthen press Enter, which may send the form" } else { "" };
         let summary = format!("Type into {words}\nthis text:\n{text}{enter}");
+        let submits = if arguments.submit { "and press Enter" } else { "" };
         Some(match known {
             Some(reference) => Proposal {
                 always_ask: reference.sensitivity.typing_warning(arguments.submit),
-                ..Proposal::of(summary, [&page_origin(&reference.page)])
+                ..propose_action(summary, &reference, &["type", &arguments.text, submits])
             },
             None => Proposal {
                 unreadable: Some("which element it is, is known only on the page".to_owned()),

@@ -13,7 +13,7 @@ use crate::blocking::run_blocking;
 use crate::changes::{ChangeKind, FileChange, PreviousFile};
 use crate::sentence::{describe_activity, report_change};
 use crate::workspace::{
-    DirectoryEntry, EntryKind, Workspace, WorkspacePath, is_git, permission_bits,
+    DirectoryEntry, EntryKind, PathUse, Workspace, WorkspacePath, is_git, permission_bits,
 };
 use crate::{OperatorSettings, Records};
 
@@ -112,7 +112,17 @@ impl Tool for DeleteFile {
     fn propose(&self, arguments: &DeleteArguments) -> Option<Proposal> {
         let all = if arguments.recursive { " and all that is in it" } else { "" };
         let summary = format!("Delete {}{all}", make_visible(&arguments.path));
-        Some(preview::build_change_proposal(summary, &arguments.path))
+        let (path, usage) = (&arguments.path, PathUse::Entry);
+        let mut proposal =
+            preview::build_change_proposal(&self.workspace, summary, path, usage, &[]);
+        if arguments.recursive
+            && let Some(step) = proposal.steps.first_mut()
+        {
+            step.spellings.push(step.words.clone());
+            step.words.push("--recursive".to_owned());
+            step.exact_only = Some("it deletes everything in a directory".to_owned());
+        }
+        Some(proposal)
     }
 }
 

@@ -30,6 +30,8 @@ pub(super) struct TextDifference {
     pub(super) changes: LineChanges,
     /// The unified diff, cut after a whole line if it is long.
     pub(super) unified: String,
+    /// True if it was cut.
+    pub(super) is_cut: bool,
 }
 
 /// Compares two versions of the file at `path`.
@@ -39,7 +41,8 @@ pub(super) fn compare_texts(path: &str, old: &str, new: &str) -> TextDifference 
     let changes =
         LineChanges { added: count(ChangeTag::Insert), removed: count(ChangeTag::Delete) };
     let mut unified = diff.unified_diff().context_radius(3).header(path, path).to_string();
-    if unified.len() > MAX_DIFF_BYTES {
+    let is_cut = unified.len() > MAX_DIFF_BYTES;
+    if is_cut {
         let end = unified[..unified.floor_char_boundary(MAX_DIFF_BYTES)]
             .rfind('\n')
             .map_or_else(|| unified.floor_char_boundary(MAX_DIFF_BYTES), |end| end + 1);
@@ -47,7 +50,7 @@ pub(super) fn compare_texts(path: &str, old: &str, new: &str) -> TextDifference 
         unified.truncate(end);
         unified.push_str(&format!("\n(diff cut: {cut} more bytes)\n"));
     }
-    TextDifference { changes, unified }
+    TextDifference { changes, unified, is_cut }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::preview;
 use crate::blocking::run_blocking;
 use crate::changes::FileChange;
 use crate::sentence::{describe_activity, report_change};
-use crate::workspace::{Workspace, WriteTarget};
+use crate::workspace::{PathUse, Workspace, WriteTarget};
 use crate::{OperatorSettings, Records};
 
 pub(crate) struct EditFile {
@@ -134,7 +134,10 @@ impl Tool for EditFile {
             make_lines_visible(old_text, "  - "),
             make_lines_visible(new_text, "  + ")
         );
-        Some(preview::build_change_proposal(summary, path))
+        let times = expected_matches.to_string();
+        let parts = [old_text.as_str(), new_text.as_str(), &times];
+        let usage = PathUse::Target;
+        Some(preview::build_change_proposal(&self.workspace, summary, path, usage, &parts))
     }
 }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, make_visible, plural};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
+use super::preview;
 use super::time::format_modified_time;
 use crate::OperatorSettings;
 use crate::blocking::run_blocking;
@@ -131,6 +132,10 @@ impl Tool for ListFiles {
         let items: Vec<String> = output.entries.iter().map(ListedEntry::render_item).collect();
         Some(CallReport::new(summary).markdown(items.join("\n")).data(output))
     }
+
+    fn propose(&self, arguments: &ListArguments) -> Option<Proposal> {
+        Some(preview::build_reading_proposal(&self.workspace, "List", &arguments.path))
+    }
 }
 
 impl ListedEntry {
@@ -156,6 +161,7 @@ fn list_entries(
 ) -> Result<Listing, ToolError> {
     let location = workspace.check_path(&arguments.path)?;
     let start = workspace.open_directory(&location)?;
+    let top = workspace.canonicalize(&location)?;
     let mut found: Vec<(PathBuf, ListedEntry)> = Vec::new();
     let mut cut = false;
     // Walks level by level, so that a limit costs the deepest entries and not the last directories.
@@ -194,7 +200,8 @@ fn list_entries(
                 modified: format_modified_time(&metadata),
                 link,
             };
-            if kind == EntryKind::Directory && depth < arguments.depth && !is_git(&name) {
+            let is_open = !is_git(&name) && !workspace.is_hidden(&top.join(&path));
+            if kind == EntryKind::Directory && depth < arguments.depth && is_open {
                 pending.push_back((path.clone(), depth + 1));
             }
             found.push((path, entry));

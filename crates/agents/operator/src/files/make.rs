@@ -11,7 +11,7 @@ use crate::Records;
 use crate::blocking::run_blocking;
 use crate::changes::FileChange;
 use crate::sentence::{describe_activity, report_change};
-use crate::workspace::{Workspace, WorkspacePath};
+use crate::workspace::{PathUse, Workspace, WorkspacePath};
 
 pub(crate) struct MakeDirectory {
     workspace: Workspace,
@@ -94,6 +94,8 @@ impl Tool for MakeDirectory {
 
     fn propose(&self, arguments: &MakeArguments) -> Option<Proposal> {
         let place = preview::describe_destination(&self.workspace, &arguments.path);
-        Some(preview::build_change_proposal(format!("Make the directory {place}"), &arguments.path))
+        let summary = format!("Make the directory {place}");
+        let (path, usage) = (&arguments.path, PathUse::Target);
+        Some(preview::build_change_proposal(&self.workspace, summary, path, usage, &[]))
     }
 }

@@ -11,7 +11,7 @@ use crate::Records;
 use crate::blocking::run_blocking;
 use crate::changes::{ChangeKind, FileChange};
 use crate::sentence::{code, describe_activity, report_change};
-use crate::workspace::{DirectoryEntry, Workspace, WorkspacePath};
+use crate::workspace::{DirectoryEntry, PathUse, Workspace, WorkspacePath};
 
 pub(crate) struct MoveFile {
     workspace: Workspace,
@@ -89,9 +89,20 @@ impl Tool for MoveFile {
             make_visible(from),
             preview::describe_destination(&self.workspace, to)
         );
-        let words = vec![from.clone(), to.clone()];
-        let steps = vec![ProposedStep { words, exact_only: None }];
-        Some(Proposal { summary, steps, ..Proposal::default() })
+        let steps = [from, to].map(|path| self.workspace.propose_path(path, PathUse::Entry));
+        let words =
+            |steps: &[ProposedStep]| steps.iter().flat_map(|step| step.words.clone()).collect();
+        // Both names are spellings of their own, so that a rule about one path holds for either.
+        let mut step = ProposedStep { words: words(&steps), ..ProposedStep::default() };
+        step = step.with_spelling(vec![from.clone(), to.clone()]);
+        for one in steps {
+            step = step.with_spelling(one.words);
+            step = one.spellings.into_iter().fold(step, ProposedStep::with_spelling);
+        }
+        let always_ask = [from, to]
+            .into_iter()
+            .find_map(|path| self.workspace.find_change_warning(path, PathUse::Entry));
+        Some(Proposal { always_ask, ..Proposal::of_step(summary, step) })
     }
 }
 

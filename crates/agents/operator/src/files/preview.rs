@@ -1,17 +1,43 @@
 //! Previews a change to a file for the user who has to approve it.
 
 use lango_text::{make_lines_visible, make_visible, truncate};
-use lango_tool::Proposal;
+use lango_tool::{Proposal, ProposedStep};
 
-use crate::workspace::Workspace;
+use super::difference::compare_texts;
+use crate::digest::sha256_hex;
+use crate::workspace::{PathUse, Workspace};
 
 /// Limits how many bytes of new content are shown whole. Users do not read more than that before
 /// they agree; the preview says what is left out, with a digest.
 const MAX_SHOWN_BYTES: usize = 64 * 1024;
 
-/// Builds the proposal of a change to the file at `path`.
-pub(super) fn build_change_proposal(summary: String, path: &str) -> Proposal {
-    Proposal::of(summary, [path])
+/// Builds the proposal of a change to the file at `path`. "Always" covers exactly this change, which
+/// `content` tells apart from other changes to the file.
+pub(super) fn build_change_proposal(
+    workspace: &Workspace,
+    summary: String,
+    path: &str,
+    usage: PathUse,
+    content: &[&str],
+) -> Proposal {
+    let step = workspace.propose_path(path, usage);
+    let always_ask = workspace.find_change_warning(path, usage);
+    let whole = (!content.is_empty()).then(|| {
+        let digest = sha256_hex(&serde_json::to_vec(content).unwrap_or_default());
+        let words = step.words.iter().cloned().chain([format!("sha256:{digest}")]).collect();
+        ProposedStep { words, ..step.clone() }
+    });
+    let summary = match &always_ask {
+        Some(why) => format!("{summary}\nNote: {why}"),
+        None => summary,
+    };
+    Proposal { always_ask, whole, ..Proposal::of_step(summary, step) }
+}
+
+/// Builds the proposal of a call that reads a path.
+pub(super) fn build_reading_proposal(workspace: &Workspace, what: &str, path: &str) -> Proposal {
+    let summary = format!("{what} {}", make_visible(path));
+    Proposal::of_step(summary, workspace.propose_path(path, PathUse::Target))
 }
 
 /// Returns the whole path, and its real target if that is a different one.
@@ -28,6 +54,13 @@ pub(super) fn describe_destination(workspace: &Workspace, path: &str) -> String 
     }
 }
 
+/// Renders the lines that differ between the old and the new content of a file, or the whole new
+/// content if these are too many to be shown.
+pub(super) fn render_difference(old: &str, new: &str) -> String {
+    let difference = compare_texts("file", old, new);
+    if difference.is_cut { render_content(new) } else { render_content(&difference.unified) }
+}
+
 /// Renders a file's new content, every line of it up to a size.
 pub(super) fn render_content(content: &str) -> String {
     if content.is_empty() {
@@ -40,6 +73,6 @@ pub(super) fn render_content(content: &str) -> String {
         return lines;
     }
     let more = super::content::count_lines(rest.as_bytes());
-    let digest = crate::digest::sha256_hex(content.as_bytes());
+    let digest = sha256_hex(content.as_bytes());
     format!("{lines}\n(… {more} more lines, {} bytes, not shown; SHA-256 {digest})", rest.len())
 }

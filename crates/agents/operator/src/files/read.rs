@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use lango_protocol::CallReport;
 use lango_text::code_span;
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::content::{SNIFFED_BYTES, describe_binary, is_binary};
 use super::line_window::LineWindow;
+use super::preview;
 use crate::OperatorSettings;
 use crate::blocking::inspect_path;
 use crate::sentence::{count_with_noun, describe_activity};
@@ -127,6 +128,10 @@ impl Tool for ReadFile {
 
     fn report(&self, _: &ReadArguments, output: &ReadResult) -> Option<CallReport> {
         Some(output.report())
+    }
+
+    fn propose(&self, arguments: &ReadArguments) -> Option<Proposal> {
+        Some(preview::build_reading_proposal(&self.workspace, "Read", &arguments.path))
     }
 }
 

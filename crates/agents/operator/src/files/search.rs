@@ -11,7 +11,7 @@ use cap_std::fs::Dir;
 use globset::{GlobBuilder, GlobMatcher};
 use lango_protocol::CallReport;
 use lango_text::{ellipsize_characters, make_visible};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use regex::bytes::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::content::is_binary;
 use super::ignore_rules::IgnoreRules;
+use super::preview;
 use crate::OperatorSettings;
 use crate::blocking::run_blocking;
 use crate::sentence::describe_activity;
@@ -127,6 +128,10 @@ impl Tool for SearchFiles {
     fn report(&self, arguments: &SearchArguments, output: &SearchResult) -> Option<CallReport> {
         Some(output.report(&arguments.pattern))
     }
+
+    fn propose(&self, arguments: &SearchArguments) -> Option<Proposal> {
+        Some(preview::build_reading_proposal(&self.workspace, "Search", &arguments.path))
+    }
 }
 
 struct RunningSearch<'a> {
@@ -168,7 +173,10 @@ impl RunningSearch<'_> {
                 }
                 if is_directory {
                     below.push((path, rules.clone()));
-                } else if kind == EntryKind::File && self.includes_path(&path, &start) {
+                } else if kind == EntryKind::File
+                    && self.includes_path(&path, &start)
+                    && !workspace.is_hidden(&path)
+                {
                     self.open_and_search(&directory, &name, &path)?;
                 }
                 if self.result.ended.is_some() {

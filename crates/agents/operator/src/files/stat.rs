@@ -6,11 +6,12 @@ use std::sync::Arc;
 use cap_std::fs::MetadataExt as _;
 use lango_protocol::CallReport;
 use lango_text::{code_span, make_visible};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::content::{count_lines, describe_binary, is_binary};
+use super::preview;
 use super::time::format_modified_time;
 use crate::OperatorSettings;
 use crate::blocking::inspect_path;
@@ -102,6 +103,10 @@ impl Tool for StatFile {
         let (name, kind) = (code_span(&output.path), output.kind);
         let summary = format!("{name} is a {kind}: {}.", facts.join(", "));
         Some(CallReport::new(summary).data(output))
+    }
+
+    fn propose(&self, arguments: &StatArguments) -> Option<Proposal> {
+        Some(preview::build_reading_proposal(&self.workspace, "Look at", &arguments.path))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Implements `fs_write`, which replaces a whole file in one step.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,7 +17,7 @@ use super::preview;
 use crate::blocking::run_blocking;
 use crate::changes::FileChange;
 use crate::sentence::{describe_activity, report_change};
-use crate::workspace::{Workspace, WriteTarget};
+use crate::workspace::{PathUse, Workspace, WriteTarget};
 use crate::{OperatorSettings, Records};
 
 pub(crate) struct WriteFile {
@@ -53,6 +55,36 @@ impl WriteFile {
     ) -> Self {
         Self { workspace, settings, records }
     }
+
+    /// Renders what would be in the file: for an existing one, what would change.
+    fn render_new_content(&self, arguments: &WriteArguments) -> String {
+        let WriteArguments { path, content, create_only } = arguments;
+        let old = || {
+            let location = self.workspace.check_path(path).ok()?;
+            let (file, size) = self.workspace.open_file(&location).ok()?;
+            Some((read_text(file, size, self.settings.max_file_bytes), size))
+        };
+        match old() {
+            Some(_) if *create_only => "the file exists, so this will be refused".to_owned(),
+            Some((Some(old), _)) => {
+                let difference = preview::render_difference(&old, content);
+                format!("This replaces the file that is there. What changes:\n{difference}")
+            }
+            Some((None, size)) => format!(
+                "This replaces the file that is there, {size} bytes that are not shown. The new \
+                 content:\n{}",
+                preview::render_content(content)
+            ),
+            None => preview::render_content(content),
+        }
+    }
+}
+
+/// Returns the text of an open file, unless it is too large or not a text.
+fn read_text(file: File, size: u64, max_bytes: u64) -> Option<String> {
+    let mut content = String::new();
+    let fits = size <= max_bytes;
+    (fits && file.take(max_bytes).read_to_string(&mut content).is_ok()).then_some(content)
 }
 
 impl Tool for WriteFile {
@@ -107,9 +139,11 @@ impl Tool for WriteFile {
             content.len(),
             count_lines(content.as_bytes()),
             preview::describe_destination(&self.workspace, path),
-            preview::render_content(content)
+            self.render_new_content(arguments)
         );
-        Some(preview::build_change_proposal(summary, path))
+        let usage = PathUse::Target;
+        let parts = [content.as_str(), only];
+        Some(preview::build_change_proposal(&self.workspace, summary, path, usage, &parts))
     }
 }
 

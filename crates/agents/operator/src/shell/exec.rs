@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lango_protocol::CallReport;
+use lango_shell_command::MAX_COMMAND_BYTES;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -101,6 +102,13 @@ impl Tool for RunShell {
 pub(super) fn check_command(command: &str) -> Result<(), ToolError> {
     if command.contains('\0') {
         return Err(ToolError::Arguments("the command contains a NUL byte".to_owned()));
+    }
+    // A longer one is not read, so that no rule could deny a part of it.
+    if command.len() > MAX_COMMAND_BYTES {
+        return Err(ToolError::Arguments(format!(
+            "the command is longer than {} KiB; write a script and run that",
+            MAX_COMMAND_BYTES / 1024
+        )));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use lango_shell_command::{CommandStep, read_command};
 use lango_text::{make_lines_visible, make_visible};
-use lango_tool::{Proposal, ProposedStep};
+use lango_tool::{Proposal, ProposedStep, StepDirectory};
 
 use super::launch::Launcher;
 use super::scripts::{Script, ScriptContent, read_scripts};
@@ -30,6 +30,7 @@ pub(super) fn build_command_proposal(
         Err(error) => format!("{} (will be refused: {error})", make_visible(cwd.unwrap_or("."))),
     };
     let reading = read_command(command);
+    let starting_directory = directory.as_ref().ok().cloned();
     let read_scripts = |directory: PathBuf| read_scripts(&directory, &reading.scripts);
     // Without a directory no command will run.
     let scripts = directory.map(read_scripts).unwrap_or_default();
@@ -43,13 +44,30 @@ pub(super) fn build_command_proposal(
     let unreadable =
         reading.unreadable.or_else(|| scripts.iter().find_map(Script::unreadable_reason));
     let bound = scripts.iter().map(Script::to_bound_resource).collect();
-    let steps = reading.steps.into_iter().map(convert_step).collect();
-    Proposal { summary, steps, unreadable, bound, always_ask: None }
+    let start = match starting_directory {
+        Some(directory) if directory != workspace.root() => StepDirectory::At(directory),
+        _ => StepDirectory::Workspace,
+    };
+    let directory = if reading.changes_directory { StepDirectory::Unknown } else { start.clone() };
+    // Several steps depend on each other, by `&&` or by a loop, in ways that they do not show.
+    let whole = (reading.changes_directory || reading.steps.len() > 1)
+        .then(|| ProposedStep { directory: start, ..ProposedStep::new([command]) });
+    let steps = reading.steps.iter().map(|step| convert_step(step, &directory)).collect();
+    Proposal { summary, steps, whole, unreadable, bound, ..Proposal::default() }
 }
 
-/// Converts a step of a command for the rules and the user.
-fn convert_step(CommandStep { words, exact_only }: CommandStep) -> ProposedStep {
-    ProposedStep { words, exact_only }
+/// Converts a step of a command for the rules and the user. A rule that denies a program holds
+/// whatever assignments precede it and whatever redirections follow.
+fn convert_step(step: &CommandStep, directory: &StepDirectory) -> ProposedStep {
+    let proposed = ProposedStep {
+        words: step.words.clone(),
+        directory: directory.clone(),
+        exact_only: step.exact_only.clone(),
+        ..ProposedStep::default()
+    };
+    proposed
+        .with_spelling(step.words_from_program().to_vec())
+        .with_spelling(step.program_words().to_vec())
 }
 
 /// Renders the scripts for a user, each on lines of its own.

@@ -193,10 +193,10 @@ impl ErasedCall for Call {
         let digest = now.map_or_else(|why| why, |content| content.digest);
         Some(Proposal {
             summary: self.summary(),
-            steps: vec![ProposedStep { words: self.words(), exact_only: None }],
-            unreadable: None,
+            steps: vec![ProposedStep { words: self.words(), ..ProposedStep::default() }],
             bound: vec![BoundResource { what: skill.directory.display().to_string(), digest }],
             always_ask,
+            ..Proposal::default()
         })
     }
 

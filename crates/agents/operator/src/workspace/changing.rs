@@ -13,6 +13,7 @@ use lango_tool::ToolError;
 use rustix::fs::{AtFlags, Mode, RenameFlags};
 use sha2::{Digest as _, Sha256};
 
+use super::visibility::hidden_error;
 use super::writing::open_child;
 use super::{Workspace, WorkspacePath, is_git, open_regular};
 
@@ -119,27 +120,41 @@ impl Workspace {
         location: &WorkspacePath,
     ) -> Result<DirectoryEntry, ToolError> {
         let shown = location.shown();
+        let path = self.resolve_entry(location)?;
+        if path.iter().any(is_git) {
+            return Err(ToolError::Forbidden(format!(
+                "{shown} belongs to git, which is not changed by hand; use git commands"
+            )));
+        }
+        if let Some(reason) = self.hidden_reason(&path) {
+            return Err(hidden_error(location, reason));
+        }
+        let parent = path.parent().unwrap_or(Path::new(""));
+        let directory = self
+            .open_parent(parent)
+            .map_err(|error| location.describe_error("open the directory of", &error))?;
+        let name = path.file_name().unwrap_or_default().to_owned();
+        Ok(DirectoryEntry { directory: Arc::new(directory), name, path })
+    }
+
+    /// Resolves the links in the directory of an entry, but not the entry itself.
+    pub(super) fn resolve_entry(&self, location: &WorkspacePath) -> Result<PathBuf, ToolError> {
         let path = location.path();
         let Some(name) = path.file_name() else {
             return Err(ToolError::Forbidden(format!(
-                "{shown} is the workspace or ends in ..; name something in the workspace"
+                "{} is the workspace or ends in ..; name something in the workspace",
+                location.shown()
             )));
         };
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        let problem = |error: &io::Error| location.describe_error("open the directory of", error);
-        let resolved = self.directory().canonicalize(parent).map_err(|error| problem(&error))?;
-        let resolved = resolved.strip_prefix(".").unwrap_or(&resolved).to_owned();
-        let path = resolved.join(name);
-        if path.iter().any(is_git) {
-            return Err(ToolError::Forbidden(format!(
-                "{shown} belongs to git, which is not changed by hand; use git commands"
-            )));
-        }
-        let directory = self.open_parent(&resolved).map_err(|error| problem(&error))?;
-        Ok(DirectoryEntry { directory: Arc::new(directory), name: name.to_owned(), path })
+        let resolved = self
+            .directory()
+            .canonicalize(parent)
+            .map_err(|error| location.describe_error("open the directory of", &error))?;
+        Ok(resolved.strip_prefix(".").unwrap_or(&resolved).join(name))
     }
 
     /// Returns the directories of a resolved path that do not exist yet, the outermost first.

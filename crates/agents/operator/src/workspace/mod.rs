@@ -9,7 +9,9 @@ mod error;
 mod kind;
 mod location;
 mod mounts;
+mod proposing;
 mod reading;
+mod visibility;
 mod writing;
 
 use std::path::{Path, PathBuf};
@@ -17,11 +19,13 @@ use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use lango_places::Places;
 
 pub(crate) use changing::{DirectoryEntry, permission_bits};
 pub use error::WorkspaceError;
 pub(crate) use kind::EntryKind;
 pub(crate) use location::WorkspacePath;
+pub(crate) use proposing::PathUse;
 pub(crate) use reading::{is_git, open_regular, read_entries};
 pub(crate) use writing::WriteTarget;
 
@@ -40,14 +44,26 @@ struct WorkspaceRoot {
     given: PathBuf,
     /// True if no access to it can block on a network.
     is_local: bool,
+    /// The places that are never read, and those that decide what other programs do.
+    places: Places,
+    /// True if some hidden place is in the workspace, or the workspace is in one.
+    has_hidden: bool,
 }
 
 /// Limits the size of the files that are read on the current thread.
 const MAX_QUICK_READ_BYTES: u64 = 64 * 1024;
 
 impl Workspace {
-    /// Opens a directory as the workspace.
+    /// Opens a directory as the workspace, in which no place is hidden or protected.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
+        Self::open_with_places(path, Places::default())
+    }
+
+    /// Opens a directory as the workspace.
+    pub fn open_with_places(
+        path: impl AsRef<Path>,
+        places: Places,
+    ) -> Result<Self, WorkspaceError> {
         let path = path.as_ref();
         let opening =
             |source| WorkspaceError::Open { path: path.to_owned(), source: Arc::new(source) };
@@ -58,7 +74,10 @@ impl Workspace {
         }
         let directory = Dir::open_ambient_dir(&root, ambient_authority()).map_err(opening)?;
         let is_local = mounts::is_local(&directory, &root);
-        Ok(Self { inner: Arc::new(WorkspaceRoot { directory, root, given, is_local }) })
+        let has_hidden = places.hidden_reason(&root).is_some()
+            || places.hidden_paths().any(|hidden| hidden.starts_with(&root));
+        let root = WorkspaceRoot { directory, root, given, is_local, places, has_hidden };
+        Ok(Self { inner: Arc::new(root) })
     }
 
     /// Tells whether reading this takes no longer than handing it to another thread: a small file

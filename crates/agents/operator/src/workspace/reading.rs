@@ -15,6 +15,7 @@ use super::{EntryKind, Workspace, WorkspacePath};
 impl Workspace {
     /// Returns the metadata of a path, links followed.
     pub(crate) fn read_metadata(&self, location: &WorkspacePath) -> Result<Metadata, ToolError> {
+        self.refuse_hidden(location)?;
         self.directory()
             .metadata(location.path())
             .map_err(|error| location.describe_error("look at", &error))
@@ -48,7 +49,9 @@ impl Workspace {
         let file = open_regular(self.directory(), location.path())
             .map_err(|error| location.describe_error("open", &error))?;
         // The opened file may not be the one that was checked.
-        file.ok_or_else(|| not_regular_error(location, EntryKind::Other))
+        let (file, length) = file.ok_or_else(|| not_regular_error(location, EntryKind::Other))?;
+        self.refuse_hidden_handle(location, &file)?;
+        Ok((file, length))
     }
 
     /// Opens a directory.
@@ -57,13 +60,17 @@ impl Workspace {
             let shown = location.shown();
             return Err(ToolError::Failed(format!("{shown} is not a directory; use fs_read")));
         }
-        self.directory()
+        let directory = self
+            .directory()
             .open_dir(location.path())
-            .map_err(|error| location.describe_error("open", &error))
+            .map_err(|error| location.describe_error("open", &error))?;
+        self.refuse_hidden_handle(location, &directory)?;
+        Ok(directory)
     }
 
     /// Opens a directory that a walk reached. It is confined like any other.
     pub(crate) fn open_walked(&self, path: &Path) -> io::Result<Dir> {
+        self.refuse_hidden_walk(path)?;
         self.directory().open_dir(path)
     }
 

@@ -17,6 +17,7 @@ use rustix::io::Errno;
 
 use crate::changes::{ChangeKind, FileChange, PreviousFile};
 
+use super::visibility::hidden_error;
 use super::{EntryKind, Workspace, WorkspacePath, is_git, open_regular, permission_bits};
 
 /// Names a file in the workspace that may be written to.
@@ -45,7 +46,10 @@ impl Workspace {
                 location.shown()
             )));
         }
-        Ok(resolved)
+        match self.hidden_reason(&resolved) {
+            Some(reason) => Err(hidden_error(location, reason)),
+            None => Ok(resolved),
+        }
     }
 
     /// Opens the target of `location` for writing, with its missing parents created.
@@ -80,7 +84,11 @@ impl Workspace {
         })
     }
 
-    fn resolve_what_exists(&self, location: &WorkspacePath) -> Result<PathBuf, ToolError> {
+    /// Resolves the links in a path, also when its last names do not exist.
+    pub(super) fn resolve_what_exists(
+        &self,
+        location: &WorkspacePath,
+    ) -> Result<PathBuf, ToolError> {
         let mut existing_part = location.path();
         let mut missing = Vec::new();
         loop {

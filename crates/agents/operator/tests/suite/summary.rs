@@ -28,9 +28,13 @@ async fn a_write_shows_its_place_size_and_first_lines() {
     bench.link("real/file", "link");
     let content = "line\t\u{feff}\n".repeat(30);
     let shown = bench.summary("fs_write", &json!({"path": "link", "content": content}));
-    let first = "Write 270 bytes, 30 lines, to link (which is real/file)\n  | line\\t\\u{feff}\n";
+    let first = "Write 270 bytes, 30 lines, to link (which is real/file)\nThis replaces the file that \
+                 is there. What changes:\n  | --- file\n  | +++ file\n  | @@ -0,0 +1,30 @@\n  | \
+                 +line\\t\\u{feff}\n";
     assert!(shown.starts_with(first), "{shown}");
-    assert_eq!(shown.lines().count(), 31, "every line is shown: {shown}");
+    assert_eq!(shown.lines().count(), 35, "every line is shown: {shown}");
+    let shown = bench.summary("fs_write", &json!({"path": "new", "content": "one\n"}));
+    assert_eq!(shown, "Write 4 bytes, 1 lines, to new\n  | one");
     let arguments = json!({"path": "n\u{202e}w", "content": "x".repeat(300), "create_only": true});
     let shown = bench.summary("fs_write", &arguments);
     assert!(shown.starts_with("Write 300 bytes, 1 lines, to n\\u{202e}w, only if it does not"));

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use lango_operator::{OperatorAgent, OperatorResources, OperatorSettings, Workspace};
+use lango_places::{Places, PlacesSettings};
 use lango_protocol::{CallId, CallReport, SessionId, TurnId};
 use lango_sandbox::{ConfinementLevel, LevelRequirement, Sandbox};
 use lango_store::{Database, DatabaseLocation};
-use lango_tool::{ToolContext, ToolError, ToolOutput, ToolRegistry};
+use lango_tool::{Proposal, ToolContext, ToolError, ToolOutput, ToolRegistry};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -32,13 +33,30 @@ impl Bench {
         Self::with(OperatorSettings { sandbox, ..OperatorSettings::default() }).await
     }
 
-    pub(crate) async fn with(mut settings: OperatorSettings) -> Self {
+    pub(crate) async fn with(settings: OperatorSettings) -> Self {
+        Self::with_places(settings, |_| Places::default()).await
+    }
+
+    /// Sets up a workspace that is the user's home.
+    pub(crate) async fn in_home() -> Self {
+        let places = |home: &Path| {
+            let (home, roots) = (Some(home.to_owned()), vec![home.to_owned()]);
+            Places::new(PlacesSettings { home, roots, ..PlacesSettings::default() })
+        };
+        Self::with_places(OperatorSettings::default(), places).await
+    }
+
+    async fn with_places(
+        mut settings: OperatorSettings,
+        places: impl FnOnce(&Path) -> Places,
+    ) -> Self {
         settings.sandbox.helper = Some(env!("CARGO_BIN_EXE_lango-operator-confine").into());
         let directory = tempfile::tempdir().unwrap();
         std::fs::create_dir(directory.path().join("workspace")).unwrap();
         std::fs::create_dir(directory.path().join("outside")).unwrap();
         std::fs::write(directory.path().join("outside/secret"), "secret\n").unwrap();
-        let workspace = Workspace::open(directory.path().join("workspace")).unwrap();
+        let root = directory.path().join("workspace");
+        let workspace = Workspace::open_with_places(&root, places(&root)).unwrap();
         let records = tempfile::tempdir().unwrap();
         let location = DatabaseLocation::Sqlite(records.path().join("lango.db"));
         let database = Database::open(&location).await.unwrap();
@@ -131,6 +149,12 @@ impl Bench {
             Err(ToolError::Failed(message)) => message,
             other => panic!("expected a failure, got {other:?}"),
         }
+    }
+
+    /// Returns what a call would do.
+    pub(crate) fn propose(&self, tool: &str, arguments: &Value) -> Proposal {
+        let prepared = self.registry.get(tool).unwrap().prepare(&arguments.to_string()).unwrap();
+        prepared.propose().unwrap()
     }
 
     pub(crate) fn summary(&self, tool: &str, arguments: &Value) -> String {
