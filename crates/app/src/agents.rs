@@ -17,6 +17,7 @@ use lango_operator::{
     OperatorAgent, OperatorResources, OperatorSettings, Processes, Skills, Workspace,
     skill_directories,
 };
+use lango_places::Places;
 use lango_runtime::AgentParts;
 
 use crate::config::Config;
@@ -43,16 +44,18 @@ pub(crate) struct OpenAgents {
 impl AgentSettings {
     /// Reads the settings of every agent.
     pub(crate) fn read(config: &Config, home: &Home, workspace: &Path) -> Result<Self, AppError> {
+        let policy = confinement::build_sandbox_policy(config, home, workspace)?;
+        let places = policy.places.clone();
         Ok(Self {
-            workspace: Workspace::open(workspace)?,
+            workspace: Workspace::open_with_places(workspace, places.clone())?,
             operator: OperatorSettings {
                 sandbox: confinement::build_sandbox(config),
-                policy: confinement::build_sandbox_policy(config, home, workspace)?,
+                policy,
                 skills: find_skills(config, workspace),
                 ..OperatorSettings::default()
             },
             navigator: web::navigator_settings(config, home)?,
-            librarian: librarian_settings(config, workspace)?,
+            librarian: librarian_settings(config, workspace, places)?,
             chronicler: build_memory_settings(config),
         })
     }
@@ -110,7 +113,11 @@ pub fn build_memory_settings(config: &Config) -> Option<MemorySettings> {
     })
 }
 
-fn librarian_settings(config: &Config, workspace: &Path) -> Result<LibrarianSettings, AppError> {
+fn librarian_settings(
+    config: &Config,
+    workspace: &Path,
+    places: Places,
+) -> Result<LibrarianSettings, AppError> {
     let given = &config.librarian;
     let mut settings = LibrarianSettings {
         graph: config.graph.enabled,
@@ -129,7 +136,8 @@ fn librarian_settings(config: &Config, workspace: &Path) -> Result<LibrarianSett
         });
         let (reader, fetch) = knowledge::build_reader(config)?;
         let workspace = workspace.to_owned();
-        settings.documents = Some(DocumentSettings { reader, fetch, workspace });
+        let places = Arc::new(places);
+        settings.documents = Some(DocumentSettings { reader, fetch, workspace, places });
     }
     Ok(settings)
 }

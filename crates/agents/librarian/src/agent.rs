@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use lango_places::Places;
 use lango_protocol::AgentName;
 use lango_retrieval::Retrieval;
 use lango_runtime::{Advisor, AgentContext, AgentParts, ContextSource, TurnObserver};
@@ -64,6 +65,8 @@ pub struct DocumentSettings {
     pub fetch: PageFetcher,
     /// The directory that the tools read files in, and nowhere else.
     pub workspace: PathBuf,
+    /// The places in it that are hidden.
+    pub places: Arc<Places>,
 }
 
 /// Holds the resources that the librarian needs.
@@ -78,7 +81,7 @@ pub struct LibrarianResources {
 pub struct LibrarianAgent {
     settings: LibrarianSettings,
     holdings: Holdings,
-    ingest: Option<(Ingester, PathBuf)>,
+    ingest: Option<(Ingester, PathBuf, Arc<Places>)>,
     journal: Journal,
 }
 
@@ -92,13 +95,14 @@ impl LibrarianAgent {
         let knowledge = settings.knowledge.as_ref();
         let inquiries = knowledge.map(|knowledge| knowledge.inquiries).unwrap_or_default();
         let ingest = settings.documents.take().map(|documents| {
-            let DocumentSettings { reader, fetch, workspace } = documents;
+            let DocumentSettings { reader, fetch, workspace, places } = documents;
             let unreadable = |error: std::io::Error| LibrarianError::Files {
                 what: format!("the workspace {} cannot be read", workspace.display()),
                 reason: error.to_string(),
             };
-            let ingest = Ingester::new(retrieval.clone(), reader, Some(fetch)).within(&workspace);
-            Ok::<_, LibrarianError>((ingest.map_err(unreadable)?, workspace))
+            let ingest = Ingester::new(retrieval.clone(), reader, Some(fetch))
+                .within(&workspace, Arc::clone(&places));
+            Ok::<_, LibrarianError>((ingest.map_err(unreadable)?, workspace, places))
         });
         let ingest = ingest.transpose()?;
         let holdings = Holdings::open(retrieval, inquiries).await?;
@@ -147,8 +151,8 @@ impl LibrarianAgent {
             tools.push(RegisteredTool::new(AnswerInquiry(holdings())));
             tools.push(RegisteredTool::new(DismissInquiry(holdings())));
         }
-        if let Some((ingest, workspace)) = &self.ingest {
-            tools.extend(build_document_tools(ingest, workspace.clone()));
+        if let Some((ingest, workspace, places)) = &self.ingest {
+            tools.extend(build_document_tools(ingest, workspace.clone(), Arc::clone(places)));
             if self.holdings.retrieval().embedder().is_some() {
                 let (holdings, graph) = (holdings(), settings.graph);
                 tools.push(RegisteredTool::new(RetrievePassages { holdings, graph }));

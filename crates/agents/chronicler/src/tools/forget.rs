@@ -1,8 +1,8 @@
 //! Implements `memory_forget`, which removes a memory for good.
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, plural, word_coverage};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_text::{code_span, make_visible, plural, word_coverage};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ impl Tool for Forget {
     const DESCRIPTION: &'static str = "Forgets a memory for good: it goes from memory, from the index, and its words from \
          past conversations. Takes an id, or a query that fits one memory only; otherwise the \
          memories that fit are listed and nothing is forgotten.";
-    const LEVEL: SafetyLevel = SafetyLevel::Moderate;
+    const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
     const READ_ONLY: bool = false;
 
     async fn run(
@@ -113,6 +113,21 @@ impl Tool for Forget {
                 "its words go from this conversation when this turn ends; do not repeat them",
             ),
         })
+    }
+
+    fn propose(&self, arguments: &ForgetArguments) -> Option<Proposal> {
+        let subject = arguments.id.as_deref().or(arguments.query.as_deref()).unwrap_or_default();
+        let what = match &arguments.id {
+            Some(id) => format!("the memory {}", make_visible(&code_span(id))),
+            None => format!("the memory that says {}", make_visible(&code_span(subject))),
+        };
+        let summary = format!(
+            "Forget {what} for good.\nIts words are removed from memory, from the index, and from \
+             the messages and results of all past conversations, in which the places stay marked."
+        );
+        // Each time it is another memory that is lost.
+        let always_ask = Some("what is forgotten cannot be restored".to_owned());
+        Some(Proposal { always_ask, ..Proposal::of(summary, [subject]) })
     }
 
     /// Does not repeat the words to forget.

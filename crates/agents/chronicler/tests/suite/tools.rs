@@ -14,7 +14,7 @@ pub(crate) async fn the_tools_are_those_of_the_list(location: DatabaseLocation) 
     found.sort();
     let (safe, moderate) = (SafetyLevel::Safe, SafetyLevel::Moderate);
     let expected = [
-        ("memory_forget", moderate, false),
+        ("memory_forget", SafetyLevel::Dangerous, false),
         ("memory_list_observations", safe, true),
         ("memory_list_reflections", safe, true),
         ("memory_search", safe, true),

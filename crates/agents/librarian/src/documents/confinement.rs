@@ -1,11 +1,13 @@
 //! Limits which files may be read: any file, or those in one directory only.
 
 use std::fs::File;
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use lango_places::Places;
 
 use super::read::UnreadableReason;
 
@@ -16,24 +18,27 @@ pub(crate) enum FileAccess {
     Anywhere,
     /// The files in one directory. The directory is held open and paths are resolved beneath it, so
     /// neither `..` nor a link, not even one that is created in between, leads out of it.
-    Within { root: PathBuf, directory: Arc<Dir> },
+    Within { root: PathBuf, directory: Arc<Dir>, places: Arc<Places> },
 }
 
 impl FileAccess {
-    pub(crate) fn within(root: &Path) -> std::io::Result<Self> {
+    pub(crate) fn within(root: &Path, places: Arc<Places>) -> std::io::Result<Self> {
         let root = root.canonicalize()?;
         let directory = Arc::new(Dir::open_ambient_dir(&root, ambient_authority())?);
-        Ok(Self::Within { root, directory })
+        Ok(Self::Within { root, directory, places })
     }
 
     /// Resolves links in a path and checks that it may be read. Opening the file checks again.
     pub(crate) fn resolve(&self, path: &Path) -> Result<PathBuf, UnreadableReason> {
         match self {
             Self::Anywhere => Ok(path.canonicalize()?),
-            Self::Within { root, .. } => {
+            Self::Within { root, places, .. } => {
                 let resolved = root.join(path).canonicalize();
                 // The error for a path outside is the same whether or not the file exists.
                 match resolved {
+                    Ok(resolved) if places.hidden_reason(&resolved).is_some() => {
+                        Err(UnreadableReason::Hidden)
+                    }
                     Ok(resolved) if resolved.starts_with(root) => Ok(resolved),
                     Ok(_) => Err(outside_error()),
                     Err(_) if !stays_below(path, root) => Err(outside_error()),
@@ -51,11 +56,17 @@ impl FileAccess {
                 use std::os::unix::fs::OpenOptionsExt as _;
                 Ok(File::options().read(true).custom_flags(nonblocking).open(path)?)
             }
-            Self::Within { root, directory } => {
+            Self::Within { root, directory, places } => {
                 let below = path.strip_prefix(root).map_err(|_| outside_error())?;
                 let mut options = OpenOptions::new();
                 options.read(true).custom_flags(nonblocking);
-                Ok(directory.open_with(below, &options)?.into_std())
+                let file = directory.open_with(below, &options)?.into_std();
+                // The path may lead elsewhere than when it was resolved; the open file does not.
+                let real = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+                match places.hidden_reason(&real) {
+                    Some(_) => Err(UnreadableReason::Hidden),
+                    None => Ok(file),
+                }
             }
         }
     }
@@ -89,7 +100,7 @@ mod tests {
         std::fs::write(inside.join("own"), "own").unwrap();
         symlink(&outside, inside.join("way")).unwrap();
         symlink(outside.join("secret"), inside.join("file")).unwrap();
-        let access = FileAccess::within(&inside).unwrap();
+        let access = FileAccess::within(&inside, Arc::default()).unwrap();
         let secret = outside.join("secret");
         for path in ["way/secret", "file", "../out/secret", "../none", secret.to_str().unwrap()] {
             assert_eq!(access.resolve(Path::new(path)), Err(UnreadableReason::Outside), "{path}");

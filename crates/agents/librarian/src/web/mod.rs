@@ -73,6 +73,11 @@ impl WebSearchClient {
         Ok(Self { server: url, client })
     }
 
+    /// Returns the address of the server.
+    pub fn address(&self) -> &str {
+        self.server.as_str()
+    }
+
     /// Returns pages for a query, the best first.
     pub async fn search(&self, query: &str, limit: usize) -> Result<Vec<WebHit>, WebSearchError> {
         let mut url = self.server.clone();

@@ -2,7 +2,7 @@
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, make_visible, plural, to_single_spaced, truncate_characters};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +78,18 @@ impl Tool for SearchWeb {
 
     fn describe(&self, given: &SearchArguments) -> Option<String> {
         describe_activity("Searching the web for", &given.query)
+    }
+
+    /// Who configured the search engine said yes to it, so that this is no question by default; a
+    /// rule may make it one.
+    fn propose(&self, given: &SearchArguments) -> Option<Proposal> {
+        let address = self.0.address();
+        let summary = format!(
+            "Search the web at {} for {}",
+            make_visible(address),
+            make_visible(&code_span(&given.query))
+        );
+        Some(Proposal::of(summary, [address, &given.query]))
     }
 
     fn report(&self, given: &SearchArguments, output: &WebHits) -> Option<CallReport> {

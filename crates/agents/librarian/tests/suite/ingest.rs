@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use lango_egress::{Guard, Rules};
 use lango_librarian::documents::{
@@ -247,7 +248,7 @@ async fn the_tools_stay_in_the_workspace(database: Database) {
     fs::write(workspace.join("binary.md"), b"\0").unwrap();
     std::os::unix::fs::symlink(&outside, workspace.join("way")).unwrap();
     let mut registry = ToolRegistry::new();
-    for tool in build_document_tools(&ingest(database).await, workspace.clone()) {
+    for tool in build_document_tools(&ingest(database).await, workspace.clone(), Arc::default()) {
         registry.add_registered(tool).unwrap();
     }
     let call = async |name: &str, arguments: &str| {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use lango_egress::{ClientLimits, Guard, GuardedClient, Rules};
 use lango_librarian::documents::{PageFetcher, ReadLimits};
@@ -52,7 +53,8 @@ pub(crate) fn render_report(report: &CallReport) -> String {
 /// Returns the settings for documents of this directory.
 fn documents(workspace: &Path) -> DocumentSettings {
     let fetch = PageFetcher::new(Guard::new(Rules::default()), ReadLimits::default());
-    DocumentSettings { reader: reader(), fetch, workspace: workspace.to_owned() }
+    let (reader, workspace) = (reader(), workspace.to_owned());
+    DocumentSettings { reader, fetch, workspace, places: Arc::default() }
 }
 
 async fn report_text(tools: &ToolRegistry, tool: &str, arguments: Value) -> String {

@@ -136,7 +136,7 @@ async fn what_agents_stored_and_recalled_is_gone_when_they_forget_it() {
     let forgotten = chronicler("memory_forget", "{ query = \"launch code word\" }");
     let lango = lango.now_playing(&[&forgotten]).await;
     // The journal differs from what was shown, as soon as the turn has ended.
-    let turn = lango.ask("forget the launch code word").run().await;
+    let turn = lango.ask("forget the launch code word").with(&["--approve", "all"]).run().await;
     assert!(turn.code == 0 && turn.stdout.contains("\\\"forgotten\\\""), "{turn:?}");
     assert!(!turn.stdout.contains("PELICAN"), "{turn:?}");
     assert_eq!(files_with(&lango.home(), &["pelican", "7741"]), Vec::<String>::new());

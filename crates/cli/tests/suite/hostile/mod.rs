@@ -10,4 +10,5 @@ mod injection;
 mod ownership;
 mod provider;
 mod shell;
+mod unasked;
 mod web;

