@@ -2,7 +2,7 @@
 //!
 //! A rule with a pattern, such as `tar *`, was written with the usual arguments in mind. It holds
 //! only for programs that do what their name says, whatever their arguments are. With arguments that
-//! make such a program run another one or write elsewhere, and for all programs that are not listed,
+//! make such a program run another one or write other files, and for all programs that are not listed,
 //! only a rule for exactly these words holds. What a build tool runs is the project's own code,
 //! which a user who allows the tool has in mind.
 

@@ -85,7 +85,7 @@ impl ProposedStep {
     }
 }
 
-/// Says in which directory a step would happen. The same command does other things elsewhere:
+/// Says in which directory a step would happen. The same command does other things in another one:
 /// programs read their configuration there, and relative paths lead to other files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum StepDirectory {

@@ -61,7 +61,7 @@ impl FileAccess {
                 let mut options = OpenOptions::new();
                 options.read(true).custom_flags(nonblocking);
                 let file = directory.open_with(below, &options)?.into_std();
-                // The path may lead elsewhere than when it was resolved; the open file does not.
+                // The path may lead to another file than when it was resolved; the open file does not.
                 let real = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
                 match places.hidden_reason(&real) {
                     Some(_) => Err(UnreadableReason::Hidden),

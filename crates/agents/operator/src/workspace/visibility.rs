@@ -15,7 +15,7 @@ impl Workspace {
         if !self.inner.has_hidden {
             return Ok(());
         }
-        // A path that does not exist is reported by whoever uses it.
+        // A path that does not exist is reported where it is used.
         let Ok(resolved) = self.resolve_what_exists(location) else { return Ok(()) };
         match self.hidden_reason(&resolved) {
             Some(reason) => Err(hidden_error(location, reason)),
@@ -23,8 +23,8 @@ impl Workspace {
         }
     }
 
-    /// Refuses an open file or directory of a hidden place. The path may have led elsewhere when it
-    /// was checked; the handle does not change.
+    /// Refuses an open file or directory of a hidden place. The path may have led to another one
+    /// when it was checked; the handle does not change.
     pub(super) fn refuse_hidden_handle(
         &self,
         location: &WorkspacePath,

@@ -1,5 +1,5 @@
-//! Calls of an obedient model that a letter talked into something: with the default policy and
-//! nobody to ask, nothing leaves the machine, nothing is forgotten, and nothing decides about later
+//! Calls of an obedient model that a letter talked into something: with the default policy and no
+//! user to ask, nothing leaves the machine, nothing is forgotten, and nothing decides about later
 //! runs.
 
 use lango_protocol::CallStatus;
