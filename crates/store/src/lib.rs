@@ -22,8 +22,8 @@ pub use database::{Database, SqlDialect};
 pub use error::StoreError;
 pub use journal::{
     AnswerOutcome, ApprovalAnswerRow, ClaimError, Journal, JournalAppend, LeaseOwner,
-    PendingApproval, ProcessIdentity, Redaction, RedactionReport, SessionClaim, SessionSummary,
-    StoredOutput, UnfinishedTurn,
+    PendingApproval, ProcessIdentity, RedactedEvent, Redaction, RedactionReport, SessionClaim,
+    SessionSummary, StoredOutput, UnfinishedTurn,
 };
 pub use location::DatabaseLocation;
 pub use migration::{Migration, SchemaComponent};

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use lango_app::Stores;
 use lango_protocol::{Event, EventBody, SessionId, Timestamp};
-use lango_store::{Database, Journal, SessionSummary};
+use lango_store::{Database, Journal, RedactedEvent, SessionSummary};
 use lango_text::truncate_characters;
 use serde::Serialize;
 
@@ -136,6 +136,14 @@ async fn show(printer: Printer, journal: &Journal, given: &str, json: bool) -> R
         let text: String = events.iter().filter_map(render_event).collect();
         printer.print(&text)?;
         after = last;
+    }
+    let redacted = journal.list_redacted_events(&session).await?;
+    if !redacted.is_empty() {
+        printer.print("\nWords of these calls and approvals were forgotten:\n")?;
+        for RedactedEvent { seq, digest, redacted_at } in redacted {
+            let at = local_time(redacted_at);
+            printer.print(&format!("  event {seq}, {at}; it was SHA-256 {digest}\n"))?;
+        }
     }
     Ok(())
 }

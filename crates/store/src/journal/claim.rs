@@ -128,6 +128,7 @@ impl Journal {
             "DELETE FROM open_turns WHERE session = $1",
             "DELETE FROM approvals WHERE session = $1",
             "DELETE FROM outputs WHERE session = $1",
+            "DELETE FROM redacted_events WHERE session = $1",
             "DELETE FROM sessions WHERE id = $1",
         ] {
             batch.push(Statement::new(sql).bind(id.as_str()));

@@ -22,7 +22,7 @@ pub use append::{JournalAppend, StoredOutput};
 pub use approvals::{AnswerOutcome, ApprovalAnswerRow, PendingApproval};
 pub use claim::{ClaimError, SessionClaim};
 pub use owner::{LeaseOwner, ProcessIdentity};
-pub use redact::{Redaction, RedactionReport};
+pub use redact::{RedactedEvent, Redaction, RedactionReport};
 pub use sessions::{SessionSummary, UnfinishedTurn};
 
 /// The journal of a database. Clones are cheap and share the connections.

@@ -1,13 +1,17 @@
 //! Removes text from stored events.
 //!
 //! This is the one exception to the append-only journal: a person may want something forgotten.
-//! Texts change; events, their order, their types and their ids stay. The caller decides which text
-//! is removed.
+//! Texts change; events, their order, their types and their ids stay, and of calls and approvals a
+//! digest of what they were. The caller decides which text is removed.
 
 use std::sync::Arc;
 
-use lango_protocol::{CallReport, DirectCall, EventBody, Outcome, OutcomeStatus};
+use lango_protocol::{
+    CallReport, DirectCall, EventBody, Outcome, OutcomeStatus, SessionId, Timestamp,
+};
+use lango_text::hex;
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use super::Journal;
 use crate::{Batch, SqlValue, Statement, StoreError};
@@ -31,6 +35,17 @@ pub struct RedactionReport {
     pub open: u64,
 }
 
+/// A call or an approval that words were removed from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RedactedEvent {
+    /// The position of the event in its session.
+    pub seq: u64,
+    /// The SHA-256 of the event's body in JSON before the first redaction, in hexadecimal.
+    pub digest: String,
+    /// The time of the first redaction.
+    pub redacted_at: Timestamp,
+}
+
 /// The number of events that one step reads.
 const PAGE_ROW_COUNT: i64 = 500;
 
@@ -47,6 +62,26 @@ impl Journal {
             self.count_redaction();
         }
         Ok(done)
+    }
+
+    /// Returns the calls and approvals of a session that words were removed from.
+    pub async fn list_redacted_events(
+        &self,
+        session: &SessionId,
+    ) -> Result<Vec<RedactedEvent>, StoreError> {
+        let statement = Statement::new(
+            "SELECT seq, digest, redacted_at FROM redacted_events WHERE session = $1 ORDER BY seq",
+        );
+        let rows = self.database.query(statement.bind(session.as_str())).await?;
+        rows.iter()
+            .map(|row| {
+                Ok(RedactedEvent {
+                    seq: row.unsigned(0)?,
+                    digest: row.text(1)?.to_owned(),
+                    redacted_at: Timestamp::from_microseconds(row.integer(2)?),
+                })
+            })
+            .collect()
     }
 
     async fn redact_events(
@@ -66,7 +101,7 @@ impl Journal {
             let rows = self.database.query(statement).await?;
             let Some(last) = rows.last() else { return Ok(()) };
             (session, seq) = (last.text(0)?.to_owned(), last.integer(1)?);
-            let mut batch = Batch::new();
+            let (mut batch, mut digests) = (Batch::new(), 0);
             for row in &rows {
                 let payload = row.text(2)?;
                 if !redaction.concerns(payload) {
@@ -78,6 +113,10 @@ impl Journal {
                 if row.boolean(3)? {
                     done.open += 1;
                     continue;
+                }
+                if is_audited(&body) {
+                    batch.push(keep_digest(row.text(0)?, row.integer(1)?, payload));
+                    digests += 1;
                 }
                 let new =
                     serde_json::to_string(&body).map_err(|error| StoreError::query(&error))?;
@@ -93,7 +132,8 @@ impl Journal {
                     .bind(payload),
                 );
             }
-            done.places += self.database.write(batch).await?.iter().sum::<u64>();
+            let changed: u64 = self.database.write(batch).await?.iter().sum();
+            done.places += changed.saturating_sub(digests);
         }
     }
 
@@ -146,6 +186,30 @@ impl Journal {
         done.places += self.database.write(batch).await?.iter().sum::<u64>();
         Ok(())
     }
+}
+
+/// Tells whether an event is a part of the audit trail: what an agent did, and who allowed it.
+fn is_audited(body: &EventBody) -> bool {
+    matches!(
+        body,
+        EventBody::ToolCall { .. }
+            | EventBody::ToolStarted { .. }
+            | EventBody::ApprovalRequested { .. }
+            | EventBody::ApprovalResolved { .. }
+            | EventBody::UserMessage { call: Some(_), .. }
+    )
+}
+
+/// Returns the statement that keeps the digest of an event as it is now, unless one is kept already.
+fn keep_digest(session: &str, seq: i64, payload: &str) -> Statement {
+    Statement::new(
+        "INSERT INTO redacted_events (session, seq, digest, redacted_at) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (session, seq) DO UPDATE SET seq = excluded.seq",
+    )
+    .bind(session)
+    .bind(seq)
+    .bind(hex(Sha256::digest(payload)))
+    .bind(Timestamp::now().as_microseconds())
 }
 
 /// Returns the event without the removed text; none if it is unchanged. Every text of a person, a

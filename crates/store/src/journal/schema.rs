@@ -7,6 +7,7 @@ pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
     migrations: &[
         Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 },
         Migration { version: 2, sqlite: APPROVALS, postgres: APPROVALS },
+        Migration { version: 3, sqlite: REDACTED_EVENTS, postgres: REDACTED_EVENTS },
     ],
 };
 
@@ -115,5 +116,17 @@ CREATE TABLE approvals (
     decision TEXT,
     always BIGINT NOT NULL DEFAULT 0,
     answered_by TEXT
+);
+";
+
+// What a call or an approval was before words of it were removed, as a digest: what happened can
+// still be proven with the words at hand.
+const REDACTED_EVENTS: &str = "
+CREATE TABLE redacted_events (
+    session TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    digest TEXT NOT NULL,
+    redacted_at BIGINT NOT NULL,
+    PRIMARY KEY (session, seq)
 );
 ";

@@ -1,7 +1,9 @@
 //! Tests redactions of the journal.
 
-use lango_protocol::{EventBody, OutcomeStatus, TurnId};
+use lango_protocol::{CallId, Event, EventBody, OutcomeStatus, TurnId};
 use lango_store::{JournalAppend, Redaction, RedactionReport, StoredOutput};
+use lango_text::hex;
+use sha2::{Digest as _, Sha256};
 
 use crate::fixture::Fixture;
 use crate::samples::{append, event, every_body, finished, session, turn, user};
@@ -18,6 +20,16 @@ impl Redaction for Word {
     }
 }
 
+fn read_of(path: &str) -> EventBody {
+    let arguments = format!("{{\"path\":\"{path}\"}}");
+    EventBody::ToolCall {
+        call: CallId::generate(),
+        tool: "fs_read".into(),
+        arguments,
+        read_only: true,
+    }
+}
+
 pub(crate) async fn words_go_from_every_text_and_events_stay(fixture: Fixture) {
     let journal = fixture.journal().await;
     let work = session("work");
@@ -25,7 +37,7 @@ pub(crate) async fn words_go_from_every_text_and_events_stay(fixture: Fixture) {
     let id = TurnId::generate();
     let bodies: Vec<EventBody> = std::iter::once(user("about a 🦀"))
         .chain(every_body().into_iter().skip(1))
-        .chain([finished(OutcomeStatus::Done)])
+        .chain([read_of("🦀"), finished(OutcomeStatus::Done)])
         .collect();
     let events: Vec<_> = (1..).zip(bodies).map(|(seq, body)| event(&work, id, seq, body)).collect();
     let outputs = vec![
@@ -47,6 +59,22 @@ pub(crate) async fn words_go_from_every_text_and_events_stay(fixture: Fixture) {
             matches!(&new.body, EventBody::UserMessage { images, .. } if !images.is_empty());
         assert!(reference || !text.contains('🦀'), "{text}");
     }
+    // Calls and approvals keep a digest of what they were, the same after another redaction.
+    let kept = journal.list_redacted_events(&work).await.unwrap();
+    let digest = |event: &Event| hex(Sha256::digest(serde_json::to_string(&event.body).unwrap()));
+    let audited = |event: &&Event| {
+        matches!(event.body.type_name(), "tool_call" | "approval_requested" | "approval_resolved")
+            || matches!(event.body, EventBody::UserMessage { call: Some(_), .. })
+    };
+    let changed = events.iter().zip(&after).filter(|(old, new)| old.body != new.body);
+    let expected: Vec<(u64, String)> = changed
+        .map(|(old, _)| old)
+        .filter(audited)
+        .map(|event| (event.seq, digest(event)))
+        .collect();
+    assert!(expected.len() >= 2);
+    let found: Vec<_> = kept.into_iter().map(|event| (event.seq, event.digest)).collect();
+    assert_eq!(found, expected);
     let output = journal.read_output(&work, "o1").await.unwrap().unwrap();
     assert_eq!(output, "long \u{0} text with [gone]");
     assert_eq!(
