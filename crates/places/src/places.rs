@@ -91,10 +91,9 @@ impl Places {
 
     /// Returns why a path is hidden, if it is. Nothing may be read from it, whatever the rules say.
     pub fn hidden_reason(&self, path: &Path) -> Option<HiddenReason> {
-        let is_folded = self.is_folded(path);
+        let is_own = |reason| reason == HiddenReason::OwnFile;
         let hides = |place: &&HiddenPlace| {
-            lies_in(path, &place.path, is_folded)
-                || place.target.as_ref().is_some_and(|target| lies_in(path, target, is_folded))
+            self.covers(&place.path, place.target.as_deref(), path, is_own(place.reason))
         };
         self.hidden.iter().find(hides).map(|place| place.reason)
     }
@@ -107,8 +106,8 @@ impl Places {
         }
         let is_folded = self.is_folded(path);
         let protects = |place: &&ProtectedPlace| {
-            lies_in(path, &place.path, is_folded)
-                || place.target.as_ref().is_some_and(|target| lies_in(path, target, is_folded))
+            let is_own = place.protection == Protection::Hidden(HiddenReason::OwnFile);
+            self.covers(&place.path, place.target.as_deref(), path, is_own)
         };
         let listed = self.protected.iter().find(protects).map(|place| place.protection);
         listed.or_else(|| protection_by_name(self.below_root(path), is_folded))
@@ -122,6 +121,19 @@ impl Places {
         let protected = self.protected.iter().map(|place| place.path.as_path());
         let is_within = move |path: &&Path| path.starts_with(directory) && *path != directory;
         hidden.chain(protected).filter(is_within)
+    }
+
+    /// Tells whether a path lies in a place, or in what the place leads to. A workspace that a user
+    /// chose within Lango's own directory does not belong to it.
+    fn covers(&self, place: &Path, target: Option<&Path>, path: &Path, is_own: bool) -> bool {
+        let is_folded = self.is_folded(path);
+        let covers = |place: &Path| {
+            let is_chosen = |root: &PathBuf| {
+                root != place && lies_in(root, place, is_folded) && lies_in(path, root, is_folded)
+            };
+            lies_in(path, place, is_folded) && !(is_own && self.roots.iter().any(is_chosen))
+        };
+        covers(place) || target.is_some_and(covers)
     }
 
     /// Returns the part of a path below the nearest root, or the whole path outside of all.

@@ -43,6 +43,27 @@ fn hidden_places_say_why() {
 }
 
 #[test]
+fn a_workspace_within_langos_own_directory_is_not_hidden() {
+    let own = vec!["/srv/lango".into(), "/srv/lango/work/config.toml".into()];
+    let roots = vec!["/srv/lango/work".into()];
+    let places = Places::new(PlacesSettings { own, roots, ..PlacesSettings::default() });
+    let own = Some(HiddenReason::OwnFile);
+    for (path, reason) in [
+        ("/srv/lango/work/notes.txt", None),
+        ("/srv/lango/lango.db", own),
+        ("/srv/lango/workshop", own),
+        ("/srv/lango/work/config.toml", own),
+    ] {
+        assert_eq!(places.hidden_reason(Path::new(path)), reason, "{path}");
+        assert_eq!(places.protection_of(Path::new(path)).is_some(), reason.is_some(), "{path}");
+    }
+    // The directory itself is no workspace.
+    let whole = vec!["/srv/lango".into()];
+    let settings = PlacesSettings { own: whole.clone(), roots: whole, ..PlacesSettings::default() };
+    assert_eq!(Places::new(settings).hidden_reason(Path::new("/srv/lango/lango.db")), own);
+}
+
+#[test]
 fn protected_places_say_what_they_decide() {
     for (path, protection) in [
         ("/home/me/project/.git/hooks/pre-commit", Protection::Git),

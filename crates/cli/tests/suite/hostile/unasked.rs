@@ -67,17 +67,17 @@ async fn files_that_decide_about_later_runs_are_asked_about_whatever_a_rule_allo
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rule_that_denies_a_path_holds_for_reading_it() {
-    let calls: Vec<String> = [".env", "./.env", "docs/../.env", "way/.env"]
-        .map(|path| format!("{{ path = \"{path}\" }}"))
-        .into();
-    let calls: Vec<(&str, &str)> = calls.iter().map(|call| ("fs_read", call.as_str())).collect();
-    let lango = Lango::playing(&[TO_OPERATOR, &calling("operator", &calls)]).await;
-    std::fs::write(lango.workspace().join(".env"), "KEY=canary\n").unwrap();
-    std::fs::create_dir(lango.workspace().join("docs")).unwrap();
-    std::os::unix::fs::symlink(".", lango.workspace().join("way")).unwrap();
-    let rule = ["approvals", "add", "deny", "--tool", "fs_read", "--", ".env"];
-    assert_eq!(lango.command(&rule).run().await.code, 0);
-    let turn = lango.ask("read the settings").turn().await;
-    assert_eq!(turn.results_with(CallStatus::Denied), 4, "{:?}", turn.results());
-    assert!(turn.results().iter().all(|result| !result.2.contains("canary")));
+    for path in [".env", "./.env", "docs/../.env", "way/.env"] {
+        let call = format!("{{ path = \"{path}\" }}");
+        let script = calling("operator", &[("fs_read", call.as_str())]);
+        let lango = Lango::playing(&[TO_OPERATOR, &script]).await;
+        std::fs::write(lango.workspace().join(".env"), "KEY=canary\n").unwrap();
+        std::fs::create_dir(lango.workspace().join("docs")).unwrap();
+        std::os::unix::fs::symlink(".", lango.workspace().join("way")).unwrap();
+        let rule = ["approvals", "add", "deny", "--tool", "fs_read", "--", ".env"];
+        assert_eq!(lango.command(&rule).run().await.code, 0);
+        let turn = lango.ask("read the settings").turn().await;
+        assert_eq!(turn.results_with(CallStatus::Denied), 1, "{path}: {:?}", turn.results());
+        assert!(!turn.answer().contains("canary"), "{path}");
+    }
 }
