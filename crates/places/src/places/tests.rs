@@ -51,7 +51,7 @@ fn a_workspace_within_langos_own_directory_is_not_hidden() {
     for (path, reason) in [
         ("/srv/lango/work/notes.txt", None),
         ("/srv/lango/lango.db", own),
-        ("/srv/lango/workshop", own),
+        ("/srv/lango/works", own),
         ("/srv/lango/work/config.toml", own),
     ] {
         assert_eq!(places.hidden_reason(Path::new(path)), reason, "{path}");
