@@ -13,7 +13,15 @@ async fn run(lango: &Lango, arguments: &[&str]) -> CommandOutput {
     lango.command(&[&["memory"], arguments].concat()).run().await
 }
 
-/// The files under a directory that hold one of these words, whatever the case.
+/// Tells whether a match is a part of an id: four digits are in one of some thousand of them.
+fn is_within_id(bytes: &[u8], at: usize, length: usize) -> bool {
+    let continues = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_hexdigit() || *b == b'-');
+    continues(at.checked_sub(1).and_then(|before| bytes.get(before)))
+        && continues(bytes.get(at + length))
+}
+
+/// The files under a directory that hold one of these words, whatever the case, with what is around
+/// the word.
 fn files_with(directory: &Path, words: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap() {
@@ -21,10 +29,18 @@ fn files_with(directory: &Path, words: &[&str]) -> Vec<String> {
         if path.is_dir() {
             found.extend(files_with(&path, words));
         } else if let Ok(bytes) = std::fs::read(&path) {
-            let bytes = bytes.to_ascii_lowercase();
-            let holds = |word: &&str| bytes.windows(word.len()).any(|part| part == word.as_bytes());
-            if words.iter().any(holds) {
-                found.push(path.display().to_string());
+            let lower = bytes.to_ascii_lowercase();
+            let position = |word: &&str| {
+                let mut windows = lower.windows(word.len()).enumerate();
+                let found = windows.find(|(at, part)| {
+                    *part == word.as_bytes() && !is_within_id(&lower, *at, word.len())
+                });
+                found.map(|(at, _)| at)
+            };
+            if let Some(at) = words.iter().find_map(position) {
+                let around = &bytes[at.saturating_sub(60)..bytes.len().min(at + 60)];
+                let around = String::from_utf8_lossy(around);
+                found.push(format!("{}: {around:?}", path.display()));
             }
         }
     }
