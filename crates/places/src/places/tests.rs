@@ -44,15 +44,15 @@ fn hidden_places_say_why() {
 
 #[test]
 fn a_workspace_within_langos_own_directory_is_not_hidden() {
-    let own = vec!["/srv/lango".into(), "/srv/lango/work/config.toml".into()];
-    let roots = vec!["/srv/lango/work".into()];
+    let own = vec!["/srv/lango".into(), "/srv/lango/project/config.toml".into()];
+    let roots = vec!["/srv/lango/project".into()];
     let places = Places::new(PlacesSettings { own, roots, ..PlacesSettings::default() });
     let own = Some(HiddenReason::OwnFile);
     for (path, reason) in [
-        ("/srv/lango/work/notes.txt", None),
+        ("/srv/lango/project/notes.txt", None),
         ("/srv/lango/lango.db", own),
-        ("/srv/lango/works", own),
-        ("/srv/lango/work/config.toml", own),
+        ("/srv/lango/projects", own),
+        ("/srv/lango/project/config.toml", own),
     ] {
         assert_eq!(places.hidden_reason(Path::new(path)), reason, "{path}");
         assert_eq!(places.protection_of(Path::new(path)).is_some(), reason.is_some(), "{path}");
