@@ -11,8 +11,6 @@ use crate::weights::{LinearLayer, PANEL};
 pub(crate) struct Portable;
 
 impl Kernel for Portable {
-    const ROWS: usize = 4;
-
     type Lanes = [f32; PANEL];
 
     #[inline(always)]
@@ -57,19 +55,19 @@ impl Kernel for Portable {
     #[inline(always)]
     fn tile<const ROWS: usize, const PANELS: usize>(
         self,
-        rows: [&[i32]; ROWS],
+        rows: &[[i32; ROWS]],
         panels: [&[[u8; STEP_BYTES]]; PANELS],
     ) -> TileSums<ROWS, PANELS> {
         let mut sums = [[[0; PANEL]; PANELS]; ROWS];
         for (panel, steps) in panels.into_iter().enumerate() {
-            for (pair, step) in steps.iter().enumerate() {
+            for (step, activations) in steps.iter().zip(rows) {
                 let (mut firsts, mut seconds) = ([0_i16; PANEL], [0_i16; PANEL]);
                 for (lane, [first, second]) in step.as_chunks().0.iter().enumerate() {
                     firsts[lane] = i16::from(first.cast_signed());
                     seconds[lane] = i16::from(second.cast_signed());
                 }
-                for (row, sums) in rows.iter().zip(&mut sums) {
-                    let (low, high) = split_pair(row[pair]);
+                for (pair, sums) in activations.iter().zip(&mut sums) {
+                    let (low, high) = split_pair(*pair);
                     let sums = &mut sums[panel];
                     for lane in 0..PANEL {
                         sums[lane] += i32::from(firsts[lane]) * i32::from(low)

@@ -28,8 +28,6 @@ pulp::simd_type!({
 });
 
 impl Kernel for Avx512 {
-    const ROWS: usize = 6;
-
     type Lanes = __m512;
 
     #[inline(always)]
@@ -74,23 +72,22 @@ impl Kernel for Avx512 {
     #[inline(always)]
     fn tile<const ROWS: usize, const PANELS: usize>(
         self,
-        rows: [&[i32]; ROWS],
+        rows: &[[i32; ROWS]],
         panels: [&[[u8; STEP_BYTES]]; PANELS],
     ) -> TileSums<ROWS, PANELS> {
         let zero: __m512i = cast([0_i32; PANEL]);
         let mut sums = [[zero; PANELS]; ROWS];
         let pairs = panels[0].len();
         let panels = panels.map(|panel| &panel[..pairs]);
-        let rows = rows.map(|row| &row[..pairs]);
-        for pair in 0..pairs {
+        for (pair, activations) in rows.iter().enumerate().take(pairs) {
             let mut weights = [zero; PANELS];
             for panel in 0..PANELS {
                 weights[panel] = self.avx512bw._mm512_cvtepi8_epi16(cast(panels[panel][pair]));
             }
             for row in 0..ROWS {
-                let activations = self.avx512f._mm512_set1_epi32(rows[row][pair]);
+                let activation = self.avx512f._mm512_set1_epi32(activations[row]);
                 for panel in 0..PANELS {
-                    let products = self.avx512bw._mm512_madd_epi16(weights[panel], activations);
+                    let products = self.avx512bw._mm512_madd_epi16(weights[panel], activation);
                     sums[row][panel] = self.avx512f._mm512_add_epi32(sums[row][panel], products);
                 }
             }
@@ -106,8 +103,6 @@ impl Kernel for Avx512 {
 }
 
 impl Kernel for V3 {
-    const ROWS: usize = 6;
-
     type Lanes = [__m256; 2];
 
     #[inline(always)]
@@ -153,15 +148,14 @@ impl Kernel for V3 {
     #[inline(always)]
     fn tile<const ROWS: usize, const PANELS: usize>(
         self,
-        rows: [&[i32]; ROWS],
+        rows: &[[i32; ROWS]],
         panels: [&[[u8; STEP_BYTES]]; PANELS],
     ) -> TileSums<ROWS, PANELS> {
         let zero: __m256i = cast([0_i32; PANEL / 2]);
         let mut sums = [[[zero; 2]; PANELS]; ROWS];
         let pairs = panels[0].len();
         let panels = panels.map(|panel| &panel[..pairs]);
-        let rows = rows.map(|row| &row[..pairs]);
-        for pair in 0..pairs {
+        for (pair, activations) in rows.iter().enumerate().take(pairs) {
             let mut weights = [[zero; 2]; PANELS];
             for panel in 0..PANELS {
                 let [low, high]: [[u8; STEP_BYTES / 2]; 2] = cast(panels[panel][pair]);
@@ -169,11 +163,11 @@ impl Kernel for V3 {
                 weights[panel][1] = self.avx2._mm256_cvtepi8_epi16(cast(high));
             }
             for row in 0..ROWS {
-                let activations = self.avx._mm256_set1_epi32(rows[row][pair]);
+                let activation = self.avx._mm256_set1_epi32(activations[row]);
                 for panel in 0..PANELS {
                     for half in 0..2 {
                         let products =
-                            self.avx2._mm256_madd_epi16(weights[panel][half], activations);
+                            self.avx2._mm256_madd_epi16(weights[panel][half], activation);
                         sums[row][panel][half] =
                             self.avx2._mm256_add_epi32(sums[row][panel][half], products);
                     }
