@@ -113,14 +113,14 @@ impl Places {
         listed.or_else(|| protection_by_name(self.below_root(path), is_folded))
     }
 
-    /// Returns the hidden or protected places that lie in a directory, but are not the directory
-    /// itself: moving or removing the directory would take them along. Places that are protected by
+    /// Returns the hidden or protected places, and what they lead to, that lie in a directory, but
+    /// are not the directory itself: moving or removing the directory would take them along. Places that are protected by
     /// their name in any directory are not known without looking, and not among them.
     pub fn places_within(&self, directory: &Path) -> impl Iterator<Item = &Path> {
-        let hidden = self.hidden.iter().map(|place| place.path.as_path());
-        let protected = self.protected.iter().map(|place| place.path.as_path());
+        let hidden = self.hidden.iter().flat_map(|it| [Some(&it.path), it.target.as_ref()]);
+        let protected = self.protected.iter().flat_map(|it| [Some(&it.path), it.target.as_ref()]);
         let is_within = move |path: &&Path| path.starts_with(directory) && *path != directory;
-        hidden.chain(protected).filter(is_within)
+        hidden.chain(protected).flatten().map(PathBuf::as_path).filter(is_within)
     }
 
     /// Tells whether a path lies in a place, or in what the place leads to. A workspace that a user

@@ -87,4 +87,7 @@ pub enum PlaceholderKind {
     Directory,
     /// An empty file.
     File,
+    /// A file with the one line `.`, where git expects the path of a directory and would fail on an
+    /// empty file.
+    OwnDirectory,
 }

@@ -9,6 +9,7 @@ mod ids;
 pub mod marker;
 mod outcome;
 mod report;
+mod right;
 mod time;
 mod transfer;
 
@@ -20,6 +21,7 @@ pub use event::{
 pub use ids::{AgentName, CallId, Caller, EventId, InvalidName, SessionId, TurnId};
 pub use outcome::{FailureClass, Outcome, OutcomeStatus, WorkDone};
 pub use report::{CallReport, MAX_DETAILS_BYTES, MAX_SUMMARY_BYTES, ReportDetails};
+pub use right::{InvalidRight, Right, Rights};
 pub use time::Timestamp;
 pub use transfer::{TRANSFER_TOOL, TransferArguments};
 

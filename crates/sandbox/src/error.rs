@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use lango_protocol::Right;
+
 use crate::level::LevelRequirement;
 
 /// Describes why a job was not run. It had no effect.
@@ -39,6 +41,14 @@ pub enum SandboxError {
         directory: PathBuf,
         /// The hidden directory that contains it.
         hidden: PathBuf,
+    },
+    /// A right cannot be given to the job. The caller can ask for another one.
+    #[error("the right {right} cannot be given: {reason}")]
+    Right {
+        /// The right.
+        right: Right,
+        /// The cause.
+        reason: String,
     },
     /// The program could not be started inside the sandbox.
     #[error("cannot run {program}: {reason}")]

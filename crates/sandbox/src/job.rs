@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use lango_places::PlaceholderKind;
 
+use crate::opened_repository::OpenedRepository;
 use crate::repositories::DirectorySnapshot;
 
 /// A program to run confined.
@@ -30,6 +31,9 @@ pub struct Job {
 pub struct JobBounds {
     /// The writable directories and files. Everything else is read-only.
     pub writable: Vec<PathBuf>,
+    /// Those of the writable directories that were granted for this job. Each is without links, and
+    /// the job is refused if one has become a link.
+    pub granted: Vec<PathBuf>,
     /// Paths without links that the job must be able to read although they are among temporary
     /// files. Hidden ones stay hidden.
     pub readable: Vec<PathBuf>,
@@ -37,9 +41,13 @@ pub struct JobBounds {
     pub protected: Vec<ProtectedPath>,
     /// Paths that cannot be read either.
     pub hidden: Vec<PathBuf>,
-    /// The directories of the workspace before the job, so that repositories that it makes are
-    /// found. Only what is writable is checked.
-    pub directories: DirectorySnapshot,
+    /// The directories of the workspace and of granted directories before the job, so that
+    /// repositories that it makes are found. Only what is writable is checked.
+    pub directories: Vec<DirectorySnapshot>,
+    /// The repository that the job may write, as it was before.
+    pub repository: Option<OpenedRepository>,
+    /// True if a repository that the job makes stays if it is as plain git makes it.
+    pub keeps_plain_repositories: bool,
     /// The access to the machine's network.
     pub network: NetworkAccess,
     /// The resource limits.

@@ -17,12 +17,15 @@ mod helper;
 mod job;
 mod launch;
 mod level;
+mod opened_repository;
 mod owner;
+mod plain_repository;
 mod plan;
 mod policy;
 mod report;
 mod repositories;
 mod residue;
+mod rights;
 mod running;
 mod sandbox;
 mod vacancy;
@@ -34,10 +37,12 @@ pub use error::SandboxError;
 pub use helper::{HELPER_ARGUMENT, run_helper_if_requested};
 pub use job::{Job, JobBounds, JobLimits, NetworkAccess, ProtectedPath};
 pub use level::{ConfinementLevel, LevelRequirement};
+pub use opened_repository::OpenedRepository;
 pub use policy::SandboxPolicy;
 pub use report::SandboxReport;
 pub use repositories::{
     DirectorySnapshot, MAX_NESTED_DEPTH, MAX_NESTED_ENTRY_COUNT, PlantedRepository,
 };
+pub use rights::GrantedRight;
 pub use running::end_all_jobs;
 pub use sandbox::Sandbox;

@@ -295,6 +295,9 @@ fn writable_roots(bounds: &JobBounds) -> Result<Vec<PathBuf>, SandboxError> {
         if real == Path::new("/") {
             return Err(unusable("it is the whole file system".to_owned()));
         }
+        if bounds.granted.contains(path) && real != *path {
+            return Err(unusable(format!("it leads to {}", real.display())));
+        }
         Ok(real)
     };
     bounds.writable.iter().map(root).collect()

@@ -7,6 +7,7 @@ use lango_places::Places;
 use crate::capabilities::Capabilities;
 use crate::error::SandboxError;
 use crate::job::{JobBounds, JobLimits, NetworkAccess, ProtectedPath};
+use crate::opened_repository;
 use crate::plan::PathPlan;
 use crate::repositories::{self, DirectorySnapshot};
 use crate::vacancy;
@@ -39,7 +40,7 @@ impl SandboxPolicy {
         // Git looks at `.git` first: with a repository there, the directory itself is none.
         let is_needed = |path: &Path| path.file_name() != Some("HEAD".as_ref()) || !has_git(path);
         bounds.protected.retain(|place| is_needed(&place.path));
-        bounds.directories = directories;
+        bounds.directories = vec![directories];
         bounds
     }
 
@@ -47,8 +48,12 @@ impl SandboxPolicy {
     /// it left. Placeholders that are in use stay, and so does everything else.
     pub fn remove_leftovers(&self, workspace: &Path) -> Result<(), SandboxError> {
         let plan = PathPlan::from_bounds(&self.bounds_without_repositories(workspace))?;
-        let left: Vec<&Path> =
-            plan.vacant_paths().filter(|path| path.symlink_metadata().is_ok()).collect();
+        let in_repository = opened_repository::list_deciding_places(&workspace.join(".git"));
+        let left: Vec<&Path> = plan
+            .vacant_paths()
+            .chain(in_repository.iter().map(|place| place.path.as_path()))
+            .filter(|path| path.symlink_metadata().is_ok_and(|found| vacancy::is_marked(&found)))
+            .collect();
         if !left.is_empty() {
             // Finding control groups ends what was left in them.
             Capabilities::probe();
@@ -84,7 +89,7 @@ fn has_git(path: &Path) -> bool {
 }
 
 /// Returns the places at the top of a writable directory that are protected by their names.
-fn list_named_places(root: &Path) -> Vec<ProtectedPath> {
+pub(crate) fn list_named_places(root: &Path) -> Vec<ProtectedPath> {
     let exists = |path: &Path| path.symlink_metadata().is_ok();
     let places = Places::named_places_in(root, exists).into_iter();
     let mut places: Vec<_> =

@@ -3,11 +3,14 @@
 
 use std::path::Path;
 
+use lango_protocol::{Right, Rights};
+
 use crate::cgroup::Hierarchies;
 use crate::error::SandboxError;
 use crate::job::{JobLimits, NetworkAccess};
 use crate::level::ConfinementLevel;
 use crate::policy::SandboxPolicy;
+use crate::rights::GrantedRight;
 use crate::sandbox::Sandbox;
 
 /// The description of the active sandbox.
@@ -64,7 +67,12 @@ impl Sandbox {
     }
 
     /// Describes the active sandbox in one line, for a user who decides about a command.
-    pub fn describe_in_one_line(&self, policy: &SandboxPolicy, workspace: &Path) -> String {
+    pub fn describe_in_one_line(
+        &self,
+        policy: &SandboxPolicy,
+        workspace: &Path,
+        rights: &[GrantedRight],
+    ) -> String {
         let level = match self.level() {
             Err(error) => return format!("will be refused: {error}"),
             Ok(ConfinementLevel::None) => {
@@ -72,12 +80,16 @@ impl Sandbox {
             }
             Ok(level) => level,
         };
-        let network = match policy.network {
-            NetworkAccess::Off => "no network",
-            NetworkAccess::On => "with network",
-        };
+        let has_network =
+            policy.network == NetworkAccess::On || rights.contains(&GrantedRight::Network);
+        let network = if has_network { "with network" } else { "no network" };
+        let granted = rights.iter().filter_map(|right| match right {
+            GrantedRight::Directory(path) | GrantedRight::Repository(path) => Some(path.as_path()),
+            GrantedRight::Network | GrantedRight::NewRepository(_) => None,
+        });
         let places: Vec<String> = std::iter::once(workspace)
             .chain(policy.writable.iter().map(std::path::PathBuf::as_path))
+            .chain(granted)
             .map(|place| place.display().to_string())
             .collect();
         format!("confined by {level}; {network}; may write to {}", places.join(", "))
@@ -133,15 +145,22 @@ enum FailureCause {
 
 impl Sandbox {
     /// Returns a note for a command that failed with these errors, if the sandbox may be the cause.
-    pub fn note(&self, policy: &SandboxPolicy, errors: &str) -> Option<&'static str> {
+    /// `rights` are those that it had, if it could have asked for more.
+    pub fn note(
+        &self,
+        policy: &SandboxPolicy,
+        rights: Option<&Rights>,
+        errors: &str,
+    ) -> Option<String> {
         // Without a level no command ran, so none failed because of it.
         let level = self.level().ok().filter(|level| *level != ConfinementLevel::None)?;
         let errors = errors.to_lowercase();
+        let has = |right: &Right| rights.is_some_and(|rights| rights.contains(right));
+        let has_network = policy.network == NetworkAccess::On || has(&Right::Network);
         let (_, cause) = REFUSAL_TEXTS.iter().find(|(words, cause)| {
-            errors.contains(words)
-                && !(*cause == FailureCause::Network && policy.network == NetworkAccess::On)
+            errors.contains(words) && !(*cause == FailureCause::Network && has_network)
         })?;
-        Some(match (cause, level) {
+        let note = match (cause, level) {
             (FailureCause::Network, _) => "the sandbox has no network",
             (FailureCause::Limits, _) => {
                 "the sandbox limits processes, memory and the size of files"
@@ -155,6 +174,19 @@ impl Sandbox {
                 "the sandbox lets commands write only to the workspace and $TMPDIR, never to .git \
                  and the like, and has no network unless granted"
             }
+        };
+        let missing = rights.and_then(|_| match (cause, level) {
+            (FailureCause::Network, _) => Some("network"),
+            (FailureCause::Files, ConfinementLevel::Bubblewrap) if errors.contains(".git") => {
+                Some("git").filter(|_| !has(&Right::Git))
+            }
+            _ => None,
+        });
+        Some(match missing {
+            Some(right) => format!(
+                "{note}. If the task needs it, call again with rights [\"{right}\"]: the user is asked"
+            ),
+            None => note.to_owned(),
         })
     }
 }

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, ResolveFlags, openat2, renameat_with};
 
+use crate::plain_repository::is_plain_repository;
+
 /// Limits how deep below a workspace repositories are searched.
 pub const MAX_NESTED_DEPTH: usize = 3;
 /// Limits how many entries are checked for them.
@@ -79,24 +81,31 @@ impl DirectorySnapshot {
         all.filter(|path| *path != self.workspace)
     }
 
-    /// Returns the workspace, unless no snapshot was taken.
-    pub(crate) fn workspace(&self) -> Option<&Path> {
-        Some(self.workspace.as_path()).filter(|workspace| !workspace.as_os_str().is_empty())
+    /// Returns the directory that the snapshot was taken of.
+    pub(crate) fn top(&self) -> &Path {
+        &self.workspace
     }
 
-    /// Disables the repositories that were made since, within limits, and returns them.
+    /// Forgets an entry that is no repository yet, so that it counts as new afterwards.
+    pub(crate) fn forget(&mut self, path: &Path) {
+        self.repositories.remove(path);
+    }
+
+    /// Disables the repositories that were made since, within limits, and returns them. With
+    /// `keeps_plain`, those that are as plain git makes them stay.
     ///
     /// Directories that were there before and were not checked are left alone, because the
     /// repositories in them may be the user's.
-    pub(crate) fn disable_new_repositories(&self) -> Vec<PlantedRepository> {
+    pub(crate) fn disable_new_repositories(&self, keeps_plain: bool) -> Vec<PlantedRepository> {
         let mut planted = Vec::new();
         let mut left = MAX_CHECKED_ENTRY_COUNT;
-        let mut level: Vec<PathBuf> = self.workspace().map(Path::to_owned).into_iter().collect();
+        let mut level = vec![self.workspace.clone()];
         for _ in 0..MAX_NEW_DEPTH {
             let mut next = Vec::new();
             for directory in level {
                 let found = find_repositories_at(&directory);
                 let new = found.filter(|path| !self.repositories.contains(path));
+                let new = new.filter(|path| !(keeps_plain && is_plain_repository(path)));
                 planted.extend(new.filter_map(|path| disable_repository(&path)));
                 if self.checked.get(&directory).is_some_and(Option::is_none) {
                     continue;
@@ -153,15 +162,16 @@ pub struct PlantedRepository {
     pub path: PathBuf,
     /// The name that the file has now without which it is none; none if it could not be renamed.
     pub renamed: Option<PathBuf>,
+    /// True if it is not the repository that was made, but the steps of a rebase in it.
+    pub is_rebase: bool,
 }
 
 impl fmt::Display for PlantedRepository {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
-        write!(
-            f,
-            "the command made the repository {path}, which decides which programs git starts"
-        )?;
+        let what = if self.is_rebase { "steps of a rebase" } else { "repository" };
+        let decides = if self.is_rebase { "decide" } else { "decides" };
+        write!(f, "the command made the {what} {path}, which {decides} which programs git starts")?;
         match &self.renamed {
             Some(name) => write!(
                 f,
@@ -189,11 +199,11 @@ fn disable_repository(path: &Path) -> Option<PlantedRepository> {
         (path.parent()?, ".git")
     };
     let renamed = rename_to_free_name(directory, name).ok().map(|name| directory.join(name));
-    Some(PlantedRepository { path: path.to_owned(), renamed })
+    Some(PlantedRepository { path: path.to_owned(), renamed, is_rebase: false })
 }
 
 /// Renames an entry of a directory, whatever another command puts on the way there.
-fn rename_to_free_name(directory: &Path, name: &str) -> io::Result<String> {
+pub(crate) fn rename_to_free_name(directory: &Path, name: &str) -> io::Result<String> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
     let directory = openat2(CWD, directory, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
     for number in 0..MAX_NAME_COUNT {

@@ -10,6 +10,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::cgroup::CgroupGroup;
+use crate::job::JobBounds;
+use crate::opened_repository::OpenedRepository;
+use crate::plan::PathPlan;
 use crate::repositories::{DirectorySnapshot, PlantedRepository};
 use crate::vacancy::Placeholder;
 
@@ -31,8 +34,35 @@ pub(crate) struct JobResidue {
     /// True if a helper supervises the job. It ends all processes when the lifeline is closed, and
     /// must not be killed before them.
     pub(crate) is_supervised: bool,
-    /// The directories before the job.
-    pub(crate) directories: DirectorySnapshot,
+    /// What is checked after the job.
+    pub(crate) after: AfterCheck,
+}
+
+/// What a job could plant, and how the places were before it.
+#[derive(Debug, Default)]
+pub(crate) struct AfterCheck {
+    directories: Vec<DirectorySnapshot>,
+    repository: Option<OpenedRepository>,
+    keeps_plain_repositories: bool,
+}
+
+impl AfterCheck {
+    /// Takes what must be checked out of the bounds: the places that the job can write to.
+    pub(crate) fn take_from(bounds: &mut JobBounds, plan: &PathPlan) -> Self {
+        let mut directories = std::mem::take(&mut bounds.directories);
+        directories.retain(|before| plan.writable_paths().any(|r| before.top().starts_with(r)));
+        let keeps_plain_repositories = bounds.keeps_plain_repositories;
+        Self { directories, repository: bounds.repository.take(), keeps_plain_repositories }
+    }
+
+    /// Disables what the job planted, and returns it.
+    fn disable_planted(self) -> Vec<PlantedRepository> {
+        let keeps_plain = self.keeps_plain_repositories;
+        let new = |before: &DirectorySnapshot| before.disable_new_repositories(keeps_plain);
+        let mut planted: Vec<_> = self.directories.iter().flat_map(new).collect();
+        planted.extend(self.repository.and_then(OpenedRepository::disable_planted_rebase));
+        planted
+    }
 }
 
 impl JobResidue {
@@ -70,7 +100,7 @@ impl JobResidue {
             // clears.
             let _ = fs::remove_dir_all(temporary);
         }
-        self.directories.disable_new_repositories()
+        self.after.disable_planted()
     }
 
     /// Returns the first process inside, whose end ends all others.

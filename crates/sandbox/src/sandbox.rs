@@ -28,8 +28,7 @@ use crate::launch;
 use crate::level::{ConfinementLevel, LevelRequirement};
 use crate::owner::JobOwner;
 use crate::plan::PathPlan;
-use crate::repositories::DirectorySnapshot;
-use crate::residue::JobResidue;
+use crate::residue::{AfterCheck, JobResidue};
 use crate::running::RunningJob;
 
 /// The socket families of the Internet, and the one that queries the kernel about it.
@@ -80,8 +79,8 @@ impl Sandbox {
         if level != ConfinementLevel::None {
             plan.check_shared_directories()?;
         }
-        let directories = take_watched_directories(&mut job, &plan);
-        let mut residue = JobResidue { directories, ..JobResidue::default() };
+        let after = AfterCheck::take_from(&mut job.bounds, &plan);
+        let mut residue = JobResidue { after, ..JobResidue::default() };
         let started = self.start_planned(level, &capabilities, &mut plan, &mut residue, &mut job);
         match started {
             Ok(mut confined) => {
@@ -90,7 +89,7 @@ impl Sandbox {
             }
             Err(error) => {
                 // The job did not run, and made no repository.
-                residue.directories = DirectorySnapshot::default();
+                residue.after = AfterCheck::default();
                 residue.clear();
                 Err(error)
             }
@@ -223,17 +222,6 @@ fn build_bubblewrap_command(
     let mut command = Command::new(program);
     command.args(["--info-fd", &information, "--args", &options, "--", bubblewrap::HELPER]);
     Ok(command)
-}
-
-/// Returns the directories before the job if it can write there.
-fn take_watched_directories(job: &mut Job, plan: &PathPlan) -> DirectorySnapshot {
-    let directories = std::mem::take(&mut job.bounds.directories);
-    let is_writable = |workspace: &Path| plan.writable_paths().any(|r| workspace.starts_with(r));
-    if directories.workspace().is_some_and(is_writable) {
-        directories
-    } else {
-        DirectorySnapshot::default()
-    }
 }
 
 /// Returns the job's own directory for temporary files.

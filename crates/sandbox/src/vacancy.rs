@@ -1,11 +1,11 @@
 //! Reserves paths that do not exist and must not be created.
 //!
 //! A mount needs a mount point, so an empty directory or file is created as a placeholder while a
-//! job runs. It is removed afterwards if it is still empty and not in use; one that a killed
+//! job runs. It is removed afterwards if it is still as it was made and not in use; one that a killed
 //! process left is recognized by its modification time and removed the next time.
 
 use std::fs::{self, File, FileTimes};
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -15,6 +15,8 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 
 /// The modification time of placeholders, in seconds and nanoseconds after 1970.
 const PLACEHOLDER_MTIME: (i64, i64) = (1_000_000, 271_828);
+/// The content of a placeholder that stands for the path of its own directory.
+const OWN_DIRECTORY: &[u8] = b".\n";
 /// Limits how often a placeholder may vanish or be unmarked while it is being taken.
 const MAX_TAKE_ATTEMPTS: usize = 100;
 
@@ -95,11 +97,16 @@ pub(crate) fn remove_leftover(path: &Path) {
 
 /// Tells whether the entry at `path` is a placeholder, in use or left over.
 pub(crate) fn is_existing_placeholder(path: &Path, found: &fs::Metadata) -> bool {
-    if (found.mtime(), found.mtime_nsec()) != PLACEHOLDER_MTIME {
+    if !is_marked(found) {
         return false;
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     open(path, flags, Mode::empty()).is_ok_and(|file| is_placeholder(path, &File::from(file)))
+}
+
+/// Tells whether an entry has the modification time of a placeholder.
+pub(crate) fn is_marked(found: &fs::Metadata) -> bool {
+    (found.mtime(), found.mtime_nsec()) == PLACEHOLDER_MTIME
 }
 
 fn create_placeholder(path: &Path, kind: PlaceholderKind) -> io::Result<()> {
@@ -109,6 +116,11 @@ fn create_placeholder(path: &Path, kind: PlaceholderKind) -> io::Result<()> {
             File::open(path)?
         }
         PlaceholderKind::File => File::options().write(true).create_new(true).open(path)?,
+        PlaceholderKind::OwnDirectory => {
+            let mut file = File::options().write(true).create_new(true).open(path)?;
+            file.write_all(OWN_DIRECTORY)?;
+            file
+        }
     };
     file.set_times(FileTimes::new().set_modified(placeholder_time()))
 }
@@ -138,7 +150,7 @@ fn is_still_at(file: &File, path: &Path) -> bool {
 
 fn is_placeholder(path: &Path, file: &File) -> bool {
     let Ok(found) = file.metadata() else { return false };
-    (found.mtime(), found.mtime_nsec()) == PLACEHOLDER_MTIME && is_empty(path, &found)
+    is_marked(&found) && is_empty(path, &found)
 }
 
 /// Tells whether it is empty and was created within the last second.
@@ -153,8 +165,17 @@ fn is_empty(path: &Path, found: &fs::Metadata) -> bool {
     if found.is_dir() {
         fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
     } else {
-        found.is_file() && found.len() == 0
+        found.is_file() && (found.len() == 0 || has_own_directory(path, found.len()))
     }
+}
+
+/// Tells whether a file of this length has the content of a placeholder for its own directory.
+fn has_own_directory(path: &Path, length: u64) -> bool {
+    let mut content = Vec::new();
+    length == OWN_DIRECTORY.len() as u64
+        // What cannot be read is no placeholder.
+        && File::open(path).and_then(|file| file.take(length).read_to_end(&mut content)).is_ok()
+        && content == OWN_DIRECTORY
 }
 
 #[cfg(test)]
@@ -164,9 +185,11 @@ mod tests {
     #[test]
     fn the_last_of_two_users_removes_it() {
         let directory = tempfile::tempdir().unwrap();
-        for (name, kind) in
-            [(".git", PlaceholderKind::Directory), ("AGENTS.md", PlaceholderKind::File)]
-        {
+        for (name, kind) in [
+            (".git", PlaceholderKind::Directory),
+            ("AGENTS.md", PlaceholderKind::File),
+            ("commondir", PlaceholderKind::OwnDirectory),
+        ] {
             let path = directory.path().join(name);
             let first = Placeholder::create_or_share(&path, kind).unwrap().unwrap();
             let second = Placeholder::create_or_share(&path, kind).unwrap().unwrap();

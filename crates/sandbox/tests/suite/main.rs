@@ -13,4 +13,5 @@ mod planted;
 mod privileges;
 mod protected;
 mod refusal;
+mod rights;
 mod workspace;

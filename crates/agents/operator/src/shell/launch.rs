@@ -79,13 +79,17 @@ impl Launcher {
 
     /// Describes in one line how commands are confined.
     pub(super) fn describe_confinement(&self) -> String {
-        self.settings.sandbox.describe_in_one_line(&self.settings.policy, self.workspace.root())
+        self.settings.sandbox.describe_in_one_line(
+            &self.settings.policy,
+            self.workspace.root(),
+            &[],
+        )
     }
 
     /// Returns a note on a command that failed with these error messages, if the sandbox may be the
     /// cause.
-    pub(super) fn explain_failure(&self, errors: &str) -> Option<&'static str> {
-        self.settings.sandbox.note(&self.settings.policy, errors)
+    pub(super) fn explain_failure(&self, errors: &str) -> Option<String> {
+        self.settings.sandbox.note(&self.settings.policy, None, errors)
     }
 }
 

@@ -88,7 +88,7 @@ pub(super) async fn run_to_end(
             let undone = planted.iter().map(describe_planted);
             Ok(ShellResult {
                 exit_code: status.code(),
-                notes: cause.map(str::to_owned).into_iter().chain(undone).collect(),
+                notes: cause.into_iter().chain(undone).collect(),
                 stdout: out.text(),
                 stdout_dropped: out.dropped(),
                 stderr,
