@@ -33,7 +33,7 @@ pub mod web;
 pub use access::{ServedTeams, check_agents};
 pub use agents::{build_memory_settings, find_skills};
 pub use app::{App, LoadOptions, Stores};
-pub use approvals::{open_rule_book, read_approval_policy};
+pub use approvals::{open_rule_book, parse_rights, read_approval_policy};
 pub use assembly::{Assembly, InspectOptions, Inspection, OpenOptions};
 pub use definition::{TeamOptions, find_workspace, is_trusted};
 pub use error::{AppError, ErrorKind};

@@ -211,6 +211,7 @@ What was changed since is left alone. Changes made by commands are not known and
   lango approvals approve 7f3                   once; with --always, from now on
   lango approvals add allow -- cargo test '*'   a rule for the operator's commands here
   lango approvals add deny --tool 'browser_*'   a rule for tools
+  lango approvals add allow --with git -- git commit '*'   with a right beyond the sandbox
   lango approvals revoke 1c9e04ab               take a rule away
   lango approvals explain \"ls | sh\"            what would happen, and why
 

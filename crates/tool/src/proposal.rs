@@ -5,6 +5,8 @@
 
 use std::path::PathBuf;
 
+use lango_protocol::Rights;
+
 use crate::SafetyLevel;
 
 /// Describes one call, without any effect.
@@ -28,6 +30,12 @@ pub struct Proposal {
     pub always_ask: Option<String>,
     /// How much harm this call can do, if that is more than its tool's level says.
     pub level: Option<SafetyLevel>,
+    /// The rights that it asks for beyond those of every call of its tool. Only a rule that states
+    /// them allows it.
+    pub rights: Rights,
+    /// The reason why the summary does not show all that the decision depends on. A user cannot
+    /// approve such a call.
+    pub not_shown: Option<String>,
 }
 
 impl Proposal {

@@ -315,6 +315,10 @@ pub struct RuleConfig {
     /// Take `*` in the words for a plain character.
     #[serde(default)]
     pub exact: bool,
+    /// Rights of commands beyond the sandbox: `git`, `network`, `write:DIRECTORY`. A rule that allows
+    /// covers no others, one that denies or asks covers commands that ask for any of them.
+    #[serde(default)]
+    pub rights: Vec<String>,
 }
 
 /// The effect of a rule.

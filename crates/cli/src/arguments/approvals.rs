@@ -44,6 +44,9 @@ pub(crate) enum ApprovalsCommand {
         /// The directory it would run in; the current one by default.
         #[arg(long, value_name = "DIR")]
         workspace: Option<PathBuf>,
+        /// A right that it would ask for: git, network or write:DIR; may be repeated.
+        #[arg(long = "with", value_name = "RIGHT")]
+        rights: Vec<String>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -71,6 +74,10 @@ pub(crate) struct RuleArguments {
     /// Take `*` for a plain character.
     #[arg(long)]
     pub(crate) exact: bool,
+    /// A right of commands beyond the sandbox: git, network or write:DIR; may be repeated. A rule that
+    /// allows covers no others, one that denies or asks covers commands that ask for any of them.
+    #[arg(long = "with", value_name = "RIGHT")]
+    pub(crate) rights: Vec<String>,
     /// The words of a command, a path or an address; `*` as the last stands for any more.
     #[arg(last = true)]
     pub(crate) words: Vec<String>,

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use lango_app::{
-    InspectOptions, Stores, TeamOptions, expand_path, open_rule_book, read_approval_policy,
+    InspectOptions, Stores, TeamOptions, expand_path, open_rule_book, parse_rights,
+    read_approval_policy,
 };
-use lango_protocol::{AgentName, ApprovalDecision, EventBody, Timestamp};
+use lango_protocol::{AgentName, ApprovalDecision, EventBody, Rights, Timestamp};
 use lango_runtime::{
     Effect, Rule, RuleBook, RuleCase, StepPattern, StoredRule, Verdict, decide_call,
 };
@@ -54,8 +55,10 @@ pub(crate) async fn approvals(
         }
         ApprovalsCommand::Add(arguments) => add_rule(context.printer, &book, arguments).await?,
         ApprovalsCommand::Revoke { id } => revoke_rule(context.printer, &book, &id).await?,
-        ApprovalsCommand::Explain { command, workspace, json } => {
-            explain_command(context, &book, &command, workspace.as_deref(), json).await?;
+        ApprovalsCommand::Explain { command, workspace, rights, json } => {
+            let rights = parse_rights(&rights, None).map_err(Failure::usage)?;
+            let asked = ExplainedCall { command: &command, rights: &rights };
+            explain_command(context, &book, asked, workspace.as_deref(), json).await?;
         }
     }
     Ok(ExitStatus::Success)
@@ -262,12 +265,16 @@ async fn add_rule(
     book: &RuleBook,
     arguments: RuleArguments,
 ) -> Result<(), Failure> {
-    let RuleArguments { effect, tool, agent, directory, cwd, exact, words } = arguments;
-    if tool.is_none() && words.is_empty() {
+    let RuleArguments { effect, tool, agent, directory, cwd, exact, rights, words } = arguments;
+    let is_about_rights = effect != RuleEffect::Allow && !rights.is_empty();
+    if tool.is_none() && words.is_empty() && !is_about_rights {
         return Err(Failure::usage(
-            "a rule is about a tool (--tool NAME) or a command (-- WORDS), or both",
+            "a rule is about a tool (--tool NAME) or a command (-- WORDS), or both; one that denies or \
+             asks can also be about a right alone (--with RIGHT)",
         ));
     }
+    let rights = parse_rights(&rights, tool.as_deref());
+    let rights = rights.map_err(|error| Failure::usage(format!("--with: {error}")))?;
     let agent: Option<AgentName> = match agent.as_deref().map(str::parse).transpose() {
         Ok(agent) => agent,
         Err(error) => return Err(Failure::usage(format!("--agent: {error}"))),
@@ -296,6 +303,7 @@ async fn add_rule(
             (false, false) => StepPattern::Pattern(words),
         },
         bound: None,
+        rights,
     };
     let id = book.add(&rule, "the user, with lango approvals").await?;
     printer.print(&format!("{id}  {rule}\n"))
@@ -320,11 +328,19 @@ async fn revoke_rule(printer: Printer, book: &RuleBook, given: &str) -> Result<(
     }
 }
 
+/// The call that is explained.
+#[derive(Clone, Copy)]
+struct ExplainedCall<'a> {
+    command: &'a str,
+    rights: &'a Rights,
+}
+
 #[derive(Serialize)]
 struct Explanation<'a> {
     verdict: &'static str,
     because: Vec<String>,
     steps: Vec<ExplainedStep<'a>>,
+    rights: &'a Rights,
     unreadable: Option<&'a str>,
     rests_on: Vec<String>,
 }
@@ -338,16 +354,17 @@ struct ExplainedStep<'a> {
 async fn explain_command(
     context: &CommandContext,
     book: &RuleBook,
-    command: &str,
+    asked: ExplainedCall<'_>,
     workspace: Option<&Path>,
     json: bool,
 ) -> Result<(), Failure> {
+    let ExplainedCall { command, rights } = asked;
     let team = TeamOptions { workspace: workspace.map(Path::to_owned), ..TeamOptions::default() };
     let options = InspectOptions { team, ..InspectOptions::default() };
     let inspection = context.app.inspect(options).await?;
     let missing = || Failure::usage("there is no tool exec_shell here");
     let tool = inspection.roster.tools.get("exec_shell").ok_or_else(missing)?;
-    let arguments = serde_json::json!({ "command": command }).to_string();
+    let arguments = serde_json::json!({ "command": command, "rights": rights }).to_string();
     let prepared = tool.prepare(&arguments)?;
     let proposal = prepared.propose().unwrap_or_else(|| Proposal::plain(command));
     let agent = "operator".parse().map_err(|_| missing())?;
@@ -370,6 +387,7 @@ async fn explain_command(
                 exact_only: step.exact_only.as_deref(),
             })
             .collect(),
+        rights,
         unreadable: proposal.unreadable.as_deref(),
         rests_on: proposal
             .bound
@@ -380,23 +398,36 @@ async fn explain_command(
     if json {
         return context.printer.json(&explanation);
     }
-    let mut text = format!("It {verdict}: {}.\n", make_visible(&explanation.because.join("; ")));
-    if !explanation.steps.is_empty() {
-        text.push_str("\nIt would run:\n");
-        for step in &explanation.steps {
-            let words: Vec<String> = step.words.iter().map(|word| make_visible(word)).collect();
-            text += &format!("  {}\n", words.join(" "));
-            if let Some(why) = step.exact_only {
-                text +=
-                    &format!("      only an exact rule can allow this: {}\n", make_visible(why));
+    context.printer.print(&explanation.render())
+}
+
+impl Explanation<'_> {
+    fn render(&self) -> String {
+        let mut text =
+            format!("It {}: {}.\n", self.verdict, make_visible(&self.because.join("; ")));
+        if !self.rights.is_empty() {
+            text +=
+                &format!("\nIt asks for the rights: {}\n", make_visible(&self.rights.to_string()));
+        }
+        if !self.steps.is_empty() {
+            text.push_str("\nIt would run:\n");
+            for step in &self.steps {
+                let words: Vec<String> = step.words.iter().map(|word| make_visible(word)).collect();
+                text += &format!("  {}\n", words.join(" "));
+                if let Some(why) = step.exact_only {
+                    text += &format!(
+                        "      only an exact rule can allow this: {}\n",
+                        make_visible(why)
+                    );
+                }
             }
         }
+        if let Some(why) = self.unreadable {
+            text += &format!("\nNot all of it is known: {}.\n", make_visible(why));
+        }
+        for what in &self.rests_on {
+            text += &format!("\nIt rests on the content of {}\n", make_visible(what));
+        }
+        text
     }
-    if let Some(why) = explanation.unreadable {
-        text += &format!("\nNot all of it is known: {}.\n", make_visible(why));
-    }
-    for what in &explanation.rests_on {
-        text += &format!("\nIt rests on the content of {}\n", make_visible(what));
-    }
-    context.printer.print(&text)
 }

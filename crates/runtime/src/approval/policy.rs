@@ -27,7 +27,9 @@ impl ApprovalPolicy {
 
     /// Tells whether this call of `tool` needs a decision if no rule makes one.
     pub(crate) fn needs_decision_on(self, tool: &RegisteredTool, proposal: &Proposal) -> bool {
-        self.needs_decision(tool) || proposal.level == Some(SafetyLevel::Dangerous)
+        self.needs_decision(tool)
+            || proposal.level == Some(SafetyLevel::Dangerous)
+            || !proposal.rights.is_empty()
     }
 }
 
@@ -76,11 +78,18 @@ pub fn decide_call(
     } else {
         match find_allowing_rules(rules, case) {
             Ok(because) => return Verdict::Run { because },
+            Err(why) if !case.proposal.rights.is_empty() => {
+                let rights = lango_text::make_visible(&case.proposal.rights.to_string());
+                format!("{why} with the rights that it asks for ({rights})")
+            }
             Err(why) => why,
         }
     };
     if policy == ApprovalPolicy::NeverAskDeny {
         return Verdict::Refuse { because: format!("{because}, and the policy is never to ask") };
+    }
+    if let Some(why) = &case.proposal.not_shown {
+        return Verdict::Refuse { because: format!("{because}, and {why}") };
     }
     Verdict::Ask { because }
 }
@@ -134,7 +143,9 @@ fn describe_rule(rule: &Rule) -> String {
 mod tests {
     use std::path::Path;
 
+    use lango_protocol::{Right, Rights};
     use lango_tool::{BoundResource, ProposedStep};
+    use proptest::prelude::*;
 
     use super::*;
     use crate::approval::rule::StepPattern;
@@ -150,6 +161,7 @@ mod tests {
             step_directory: None,
             words: StepPattern::Pattern(words),
             bound: None,
+            rights: Rights::default(),
         }
     }
 
@@ -241,5 +253,94 @@ mod tests {
         let never = |rules: &[Rule]| decide_call(ApprovalPolicy::NeverAskDeny, true, rules, &case);
         assert!(matches!(never(&[]), Verdict::Refuse { .. }));
         assert!(matches!(never(&[rule(Effect::Allow, "ls")]), Verdict::Run { .. }));
+    }
+
+    #[test]
+    fn what_is_not_shown_whole_is_not_asked_about() {
+        let mut long = proposal(&["./long.sh"]);
+        long.not_shown = Some("./long.sh is too long".to_owned());
+        assert!(matches!(judge(&[], &long), Verdict::Refuse { .. }));
+        let any = Rule { words: StepPattern::Any, ..rule(Effect::Allow, "x") };
+        assert!(runs(&[any], &long), "a person allowed the whole tool");
+    }
+
+    fn with_rights(mut proposal: Proposal, rights: &Rights) -> Proposal {
+        proposal.rights = rights.clone();
+        proposal
+    }
+
+    fn rights(text: &str) -> Rights {
+        text.split_whitespace().map(|right| right.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn only_a_rule_that_states_the_rights_allows_them() {
+        let git = rights("git");
+        let commit = with_rights(proposal(&["git commit -m x"]), &git);
+        let without = rule(Effect::Allow, "git commit *");
+        let any = Rule { words: StepPattern::Any, ..without.clone() };
+        assert!(!runs(&[without.clone(), any.clone()], &commit));
+        let stated = Rule { rights: git.clone(), ..without.clone() };
+        assert!(runs(std::slice::from_ref(&stated), &commit));
+        assert!(runs(std::slice::from_ref(&stated), &proposal(&["git commit -m x"])));
+        assert!(runs(&[Rule { rights: git.clone(), ..any }], &commit));
+        // Every step runs with the right, so every rule must state it.
+        let several = with_rights(proposal(&["git commit", "ls"]), &git);
+        assert!(!runs(&[stated.clone(), rule(Effect::Allow, "ls")], &several));
+        let verdict = judge(&[without], &commit);
+        let Verdict::Ask { because } = verdict else { panic!("{verdict:?}") };
+        assert!(because.contains("(git)"), "{because}");
+    }
+
+    #[test]
+    fn a_rule_can_deny_or_question_a_right() {
+        let allowed = Rule { rights: rights("git network"), ..rule(Effect::Allow, "*") };
+        let denied = Rule {
+            words: StepPattern::Any,
+            rights: rights("network write:/home"),
+            ..rule(Effect::Deny, "x")
+        };
+        let rules = [allowed, denied];
+        assert!(runs(&rules, &proposal(&["git fetch"])));
+        assert!(runs(&rules, &with_rights(proposal(&["git commit"]), &rights("git"))));
+        for asked in ["network", "git network", "write:/home/me", "write:/"] {
+            let verdict = judge(&rules, &with_rights(proposal(&["git fetch"]), &rights(asked)));
+            assert!(matches!(verdict, Verdict::Refuse { .. }), "{asked}: {verdict:?}");
+        }
+    }
+
+    fn any_rights() -> impl Strategy<Value = Rights> {
+        let all = ["git", "network", "write:/a", "write:/a/b", "write:/ab"];
+        prop::sample::subsequence(all.to_vec(), 0..=all.len())
+            .prop_map(|texts| texts.iter().map(|text| text.parse::<Right>().unwrap()).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn a_call_runs_only_under_rules_that_include_its_rights(
+            asked in any_rights(), stated in any_rights(), is_whole_tool in any::<bool>(),
+        ) {
+            let words = if is_whole_tool {
+                StepPattern::Any
+            } else {
+                StepPattern::Pattern(vec!["git".to_owned(), "*".to_owned()])
+            };
+            let rule = Rule { words, rights: stated.clone(), ..rule(Effect::Allow, "x") };
+            let call = with_rights(proposal(&["git commit"]), &asked);
+            prop_assert_eq!(runs(&[rule], &call), stated.include(&asked));
+        }
+
+        #[test]
+        fn always_covers_exactly_the_rights_that_were_shown(
+            shown in any_rights(), later in any_rights(),
+        ) {
+            let agent = "operator".parse().unwrap();
+            let seen = with_rights(proposal(&["git commit"]), &shown);
+            let directory = Path::new("/home/me/project");
+            let case = RuleCase { tool: "exec_shell", agent: &agent, directory, proposal: &seen };
+            let rules = Rule::allowing_exactly(&case);
+            prop_assert!(runs(&rules, &seen));
+            prop_assert_eq!(runs(&rules, &with_rights(seen, &later)), shown == later);
+        }
     }
 }

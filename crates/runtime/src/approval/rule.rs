@@ -7,7 +7,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use lango_protocol::AgentName;
+use lango_protocol::{AgentName, Rights};
 use lango_text::make_visible;
 use lango_tool::{Proposal, ProposedStep, StepDirectory};
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,11 @@ pub struct Rule {
     /// The digest of further content that the call depends on, such as a script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<String>,
+    /// The rights beyond the sandbox. A rule that allows holds for calls that ask for no others, with
+    /// exact words for those that ask for all of them; a rule that denies or asks holds for calls that
+    /// ask for one of them.
+    #[serde(default, skip_serializing_if = "Rights::is_empty")]
+    pub rights: Rights,
 }
 
 /// Describes the call that a rule is compared with.
@@ -81,8 +86,8 @@ impl Rule {
     /// Returns the rules that allow exactly this call from now on. There are none if the call
     /// cannot be named exactly, or if a person must see it each time.
     pub fn allowing_exactly(case: &RuleCase<'_>) -> Vec<Self> {
-        let Proposal { steps, whole, unreadable, bound, always_ask, .. } = case.proposal;
-        if unreadable.is_some() || always_ask.is_some() {
+        let Proposal { steps, whole, unreadable, bound, always_ask, not_shown, .. } = case.proposal;
+        if unreadable.is_some() || always_ask.is_some() || not_shown.is_some() {
             return Vec::new();
         }
         let bound = (!bound.is_empty()).then(|| bound_digest(case.proposal));
@@ -100,6 +105,7 @@ impl Rule {
                 step_directory,
                 words: StepPattern::Exact(step.words.clone()),
                 bound: bound.clone(),
+                rights: case.proposal.rights.clone(),
             };
             rule.id = rule.derive_id();
             rule
@@ -136,7 +142,25 @@ impl Rule {
 
     /// Tells whether the rule allows the whole call, including one that could not be parsed.
     pub(super) fn allows_any(&self, case: &RuleCase<'_>) -> bool {
-        self.effect == Effect::Allow && self.words == StepPattern::Any && self.applies_to(case)
+        self.effect == Effect::Allow
+            && self.words == StepPattern::Any
+            && self.applies_to(case)
+            && self.allows_rights(case)
+    }
+
+    /// Tells whether the rule states the rights that a call asks for. One without rights allows none,
+    /// also if it allows a whole tool.
+    fn allows_rights(&self, case: &RuleCase<'_>) -> bool {
+        let asked = &case.proposal.rights;
+        match &self.words {
+            StepPattern::Exact(_) => self.rights == *asked,
+            StepPattern::Any | StepPattern::Pattern(_) => self.rights.include(asked),
+        }
+    }
+
+    /// Tells whether the rights of a call are a reason for the rule to deny or question it.
+    fn objects_to_rights(&self, case: &RuleCase<'_>) -> bool {
+        self.rights.is_empty() || self.rights.overlap(&case.proposal.rights)
     }
 
     /// Tells whether the rule allows exactly this call as a whole.
@@ -156,6 +180,7 @@ impl Rule {
             StepPattern::Pattern(pattern) => {
                 self.effect == Effect::Allow
                     && self.applies_to(case)
+                    && self.allows_rights(case)
                     && step.exact_only.is_none()
                     && self.covers_directory(case, &step.directory)
                     && matches_words(pattern, &step.words)
@@ -176,6 +201,7 @@ impl Rule {
         };
         self.effect == Effect::Allow
             && self.applies_to(case)
+            && self.allows_rights(case)
             && match &self.words {
                 StepPattern::Any => false,
                 StepPattern::Exact(words) | StepPattern::Pattern(words) => *words == step.words,
@@ -198,21 +224,42 @@ impl Rule {
     /// spellings and in any directory. A call without steps matches every rule with words, because
     /// it is not known what it does.
     pub(super) fn objects_to(&self, case: &RuleCase<'_>) -> bool {
-        if self.effect == Effect::Allow || !self.applies_to(case) {
+        if self.effect == Effect::Allow || !self.applies_to(case) || !self.objects_to_rights(case) {
             return false;
         }
-        let matches = |found: &[String]| match &self.words {
-            StepPattern::Any => true,
-            StepPattern::Exact(words) => words == found,
-            StepPattern::Pattern(pattern) => matches_words(pattern, found),
-        };
         let steps = &case.proposal.steps;
         self.words == StepPattern::Any
             || steps.is_empty()
             || steps.iter().any(|step| {
                 let mut spellings = std::iter::once(&step.words).chain(&step.spellings);
-                spellings.any(|words| matches(words) || matches(&use_file_name(words)))
+                spellings.any(|words| self.names(words))
             })
+    }
+
+    /// Tells whether a rule that denies or questions names these words, also by the file name alone.
+    fn names(&self, words: &[String]) -> bool {
+        let matches = |found: &[String]| match &self.words {
+            StepPattern::Any => true,
+            StepPattern::Exact(words) => words == found,
+            StepPattern::Pattern(pattern) => matches_words(pattern, found),
+        };
+        matches(words) || matches(&use_file_name(words))
+    }
+
+    /// Tells whether the rule would deny or question a call for a path, though it has nothing to say
+    /// about this call, which names another one. The call must leave such paths out.
+    pub(super) fn excludes_paths_of(&self, case: &RuleCase<'_>) -> bool {
+        self.effect != Effect::Allow
+            && self.words != StepPattern::Any
+            && self.rights.is_empty()
+            && self.applies_to(case)
+            && !self.objects_to(case)
+    }
+
+    /// Tells whether the rule names a path, given relative to the workspace.
+    pub(super) fn names_path(&self, workspace: &Path, relative: &Path) -> bool {
+        let spelling = |path: &Path| vec![path.to_string_lossy().into_owned()];
+        self.names(&spelling(relative)) || self.names(&spelling(&workspace.join(relative)))
     }
 
     /// Tells whether the rule might deny or question a call of which not everything is known.
@@ -221,6 +268,7 @@ impl Rule {
             && self.words != StepPattern::Any
             && case.proposal.unreadable.is_some()
             && self.applies_to(case)
+            && self.objects_to_rights(case)
     }
 }
 
@@ -291,6 +339,9 @@ impl fmt::Display for Rule {
         if let Some(directory) = &self.step_directory {
             write!(f, ", run in {}", make_visible(&directory.to_string_lossy()))?;
         }
+        if !self.rights.is_empty() {
+            write!(f, ", with {}", make_visible(&self.rights.to_string()))?;
+        }
         if let Some(digest) = &self.bound {
             write!(f, ", as long as the content is {}", &digest[..digest.len().min(12)])?;
         }
@@ -352,11 +403,17 @@ mod tests {
             step_directory: None,
             words: StepPattern::Exact(vec!["echo".into(), "it's \u{202e}".into()]),
             bound: None,
+            rights: Rights::default(),
         };
         assert_eq!(
             rule.to_string(),
             "allow exec_shell: exactly echo 'it'\\''s \\u{202e}', in /home/me"
         );
+        let id = rule.derive_id();
+        let rights = serde_json::from_str(r#"["network", "git", "write:/a\u202e"]"#).unwrap();
+        let rule = Rule { rights, ..rule };
+        assert!(rule.to_string().ends_with(", in /home/me, with git, network, write:/a\\u{202e}"));
+        assert_ne!(rule.derive_id(), id);
         assert_eq!(rule.derive_id().len(), 8);
     }
 }

@@ -6,7 +6,7 @@ mod report;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_protocol::{CallReport, SessionId, Timestamp};
+use lango_protocol::{CallReport, Rights, SessionId, Timestamp};
 use lango_text::make_visible_short;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::exec::check_command;
 use super::launch::Launcher;
-use super::preview;
+use super::preview::{CommandCall, build_command_proposal};
 use super::process_log::ProcessEntry;
 use super::processes::{BackgroundProcess, ProcessState, Processes};
 use super::run_to_end::convert_error;
@@ -43,6 +43,10 @@ pub(crate) struct StartArguments {
     /// Directory in the workspace to run in.
     #[serde(default)]
     cwd: Option<String>,
+    /// As for `exec_shell`.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    rights: Rights,
 }
 
 #[derive(Debug, Serialize)]
@@ -76,7 +80,7 @@ impl Tool for StartProcess {
         arguments: StartArguments,
         context: ToolContext,
     ) -> Result<StartedProcess, ToolError> {
-        let StartArguments { command, cwd } = arguments;
+        let StartArguments { command, cwd, rights } = arguments;
         check_command(&command)?;
         let processes = &self.processes;
         if !processes.can_start() {
@@ -89,8 +93,8 @@ impl Tool for StartProcess {
             workspace.absolute_directory(&workspace.check_path(cwd.as_deref().unwrap_or("."))?)
         })
         .await?;
-        let confined =
-            self.launcher.start_command(&command, &directory).await.map_err(convert_error)?;
+        let started = self.launcher.start_command(&command, &directory, &rights).await;
+        let confined = started.map_err(convert_error)?;
         let entry = ProcessEntry {
             id: context.call.to_string(),
             name: processes.next_name(),
@@ -121,10 +125,10 @@ impl Tool for StartProcess {
     }
 
     fn propose(&self, arguments: &StartArguments) -> Option<Proposal> {
-        let StartArguments { command, cwd } = arguments;
-        let (workspace, launcher) = (&self.workspace, &self.launcher);
+        let StartArguments { command, cwd, rights } = arguments;
         let how = "in the background, until it ends or lango does";
-        Some(preview::build_command_proposal(workspace, launcher, command, cwd.as_deref(), how))
+        let call = CommandCall { command, cwd: cwd.as_deref(), rights, how };
+        Some(build_command_proposal(&self.workspace, &self.launcher, &call))
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use lango_protocol::CallReport;
+use lango_protocol::{CallReport, Rights};
 use lango_shell_command::MAX_COMMAND_BYTES;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::launch::Launcher;
-use super::preview;
-use super::run_to_end::{ShellResult, convert_error, run_to_end};
+use super::preview::{CommandCall, build_command_proposal};
+use super::run_to_end::{CommandLimits, ShellResult, convert_error, run_to_end};
 use crate::blocking::run_blocking;
 use crate::sentence::{code, describe_activity};
 use crate::{OperatorSettings, Workspace};
@@ -32,6 +32,11 @@ pub(crate) struct ShellArguments {
     /// 1 to 600.
     #[serde(default = "default_timeout_seconds")]
     timeout_seconds: u64,
+    /// What it needs beyond the sandbox; the user is asked: "git" (write .git), "network",
+    /// "write:/absolute/directory".
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    rights: Rights,
 }
 
 fn default_timeout_seconds() -> u64 {
@@ -59,7 +64,7 @@ impl Tool for RunShell {
         arguments: ShellArguments,
         context: ToolContext,
     ) -> Result<ShellResult, ToolError> {
-        let ShellArguments { command, cwd, timeout_seconds } = arguments;
+        let ShellArguments { command, cwd, timeout_seconds, rights } = arguments;
         let max_seconds = self.settings.max_timeout_seconds;
         if !(1..=max_seconds).contains(&timeout_seconds) {
             return Err(ToolError::Arguments(format!(
@@ -73,9 +78,10 @@ impl Tool for RunShell {
         })
         .await?;
 
-        let confined =
-            self.launcher.start_command(&command, &directory).await.map_err(convert_error)?;
-        run_to_end(confined, &self.launcher, &self.settings, &context, timeout_seconds).await
+        let started = self.launcher.start_command(&command, &directory, &rights).await;
+        let confined = started.map_err(convert_error)?;
+        let limits = CommandLimits { timeout_seconds, rights: Some(&rights) };
+        run_to_end(confined, &self.launcher, &self.settings, &context, limits).await
     }
 
     fn render(&self, output: &ShellResult) -> String {
@@ -91,10 +97,10 @@ impl Tool for RunShell {
     }
 
     fn propose(&self, arguments: &ShellArguments) -> Option<Proposal> {
-        let ShellArguments { command, cwd, timeout_seconds } = arguments;
-        let (workspace, launcher) = (&self.workspace, &self.launcher);
+        let ShellArguments { command, cwd, timeout_seconds, rights } = arguments;
         let how = format!("for at most {timeout_seconds} s");
-        Some(preview::build_command_proposal(workspace, launcher, command, cwd.as_deref(), &how))
+        let call = CommandCall { command, cwd: cwd.as_deref(), rights, how: &how };
+        Some(build_command_proposal(&self.workspace, &self.launcher, &call))
     }
 }
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use lango_sandbox::{ConfinedProcess, Job, SandboxError};
+use lango_protocol::{Right, Rights};
+use lango_sandbox::{ConfinedProcess, GrantedRight, Job, SandboxError};
 
 use crate::{OperatorSettings, Workspace};
 
@@ -22,15 +23,20 @@ impl Launcher {
         Self { workspace, settings }
     }
 
-    /// Starts a shell command in `directory`.
+    /// Starts a shell command in `directory`, with rights beyond the sandbox.
     pub(super) async fn start_command(
         &self,
         command: &str,
         directory: &Path,
+        rights: &Rights,
     ) -> Result<ConfinedProcess, SandboxError> {
+        let granted: Result<Vec<_>, _> =
+            rights.iter().map(|right| self.resolve_right(directory, right)).collect();
+        let granted = granted?;
         let mut job = self.build_job("/bin/sh".into(), directory);
         // Without the dashes a command that starts with one would be taken for options.
         job.arguments = ["-c", "--", command].map(Into::into).into();
+        granted.into_iter().for_each(|right| job.bounds.grant(right));
         self.settings.sandbox.spawn(job).await
     }
 
@@ -77,19 +83,29 @@ impl Launcher {
         variables.map(|(name, _)| name.to_string_lossy().into_owned()).collect()
     }
 
-    /// Describes in one line how commands are confined.
-    pub(super) fn describe_confinement(&self) -> String {
+    /// Resolves a right for a command in `directory` to what it opens.
+    pub(super) fn resolve_right(
+        &self,
+        directory: &Path,
+        right: &Right,
+    ) -> Result<GrantedRight, SandboxError> {
+        let OperatorSettings { sandbox, policy, .. } = &*self.settings;
+        sandbox.resolve_right(policy, self.workspace.root(), directory, right)
+    }
+
+    /// Describes in one line how commands with these rights are confined.
+    pub(super) fn describe_confinement(&self, rights: &[GrantedRight]) -> String {
         self.settings.sandbox.describe_in_one_line(
             &self.settings.policy,
             self.workspace.root(),
-            &[],
+            rights,
         )
     }
 
     /// Returns a note on a command that failed with these error messages, if the sandbox may be the
-    /// cause.
-    pub(super) fn explain_failure(&self, errors: &str) -> Option<String> {
-        self.settings.sandbox.note(&self.settings.policy, None, errors)
+    /// cause. `rights` are those that it had, if it could have asked for more.
+    pub(super) fn explain_failure(&self, rights: Option<&Rights>, errors: &str) -> Option<String> {
+        self.settings.sandbox.note(&self.settings.policy, rights, errors)
     }
 }
 

@@ -10,6 +10,7 @@ mod process_log;
 mod processes;
 mod program;
 mod run_to_end;
+mod script_preview;
 mod scripts;
 mod tail;
 

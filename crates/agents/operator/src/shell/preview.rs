@@ -1,28 +1,36 @@
 //! Previews a command for the user and the rules before it may run.
 
-use std::path::PathBuf;
+use std::path::Path;
 
+use lango_protocol::Rights;
+use lango_sandbox::GrantedRight;
 use lango_shell_command::{CommandStep, read_command};
 use lango_text::{make_lines_visible, make_visible};
 use lango_tool::{Proposal, ProposedStep, StepDirectory};
 
 use super::launch::Launcher;
-use super::scripts::{Script, ScriptContent, read_scripts};
+use super::script_preview::ScriptPreview;
+use super::scripts::{Script, read_scripts};
 use crate::Workspace;
 
-/// Limits how many bytes of a script are shown whole. A longer one is named, with its digest.
-const MAX_SHOWN_BYTES: usize = 4 * 1024;
-/// Limits how many hexadecimal digits of a digest users compare.
-const DIGEST_DIGITS: usize = 12;
+/// Describes a command that was called for.
+pub(super) struct CommandCall<'a> {
+    pub(super) command: &'a str,
+    /// The directory in the workspace; the workspace itself if none is given.
+    pub(super) cwd: Option<&'a str>,
+    /// The rights beyond the sandbox.
+    pub(super) rights: &'a Rights,
+    /// For how long it runs, in words.
+    pub(super) how: &'a str,
+}
 
-/// Builds the proposal to run a command; `how` says for how long.
+/// Builds the proposal to run a command.
 pub(super) fn build_command_proposal(
     workspace: &Workspace,
     launcher: &Launcher,
-    command: &str,
-    cwd: Option<&str>,
-    how: &str,
+    call: &CommandCall<'_>,
 ) -> Proposal {
+    let CommandCall { command, cwd, rights, how } = call;
     let located = workspace.check_path(cwd.unwrap_or("."));
     let directory = located.and_then(|directory| workspace.absolute_directory(&directory));
     let location = match &directory {
@@ -30,21 +38,23 @@ pub(super) fn build_command_proposal(
         Err(error) => format!("{} (will be refused: {error})", make_visible(cwd.unwrap_or("."))),
     };
     let reading = read_command(command);
-    let starting_directory = directory.as_ref().ok().cloned();
-    let read_scripts = |directory: PathBuf| read_scripts(&directory, &reading.scripts);
     // Without a directory no command will run.
-    let scripts = directory.map(read_scripts).unwrap_or_default();
+    let directory = directory.ok();
+    let scripts = directory.as_deref().map(|directory| read_scripts(directory, &reading.scripts));
+    let scripts = scripts.unwrap_or_default();
+    let preview = ScriptPreview::of(&scripts);
+    let (granted, shown_rights) = resolve_rights(launcher, directory.as_deref(), rights);
     let summary = format!(
-        "Run in {location}, {how}:\n{}{}\n{}\nvariables: {}",
+        "Run in {location}, {how}{shown_rights}:\n{}{}\n{}\nvariables: {}",
         make_lines_visible(command, "  $ "),
-        render_scripts(&scripts),
-        make_visible(&launcher.describe_confinement()),
+        preview.shown,
+        make_visible(&launcher.describe_confinement(&granted)),
         make_visible(&launcher.variable_names().join(" ")),
     );
     let unreadable =
         reading.unreadable.or_else(|| scripts.iter().find_map(Script::unreadable_reason));
     let bound = scripts.iter().map(Script::to_bound_resource).collect();
-    let start = match starting_directory {
+    let start = match directory {
         Some(directory) if directory != workspace.root() => StepDirectory::At(directory),
         _ => StepDirectory::Workspace,
     };
@@ -53,7 +63,34 @@ pub(super) fn build_command_proposal(
     let whole = (reading.changes_directory || reading.steps.len() > 1)
         .then(|| ProposedStep { directory: start, ..ProposedStep::new([command]) });
     let steps = reading.steps.iter().map(|step| convert_step(step, &directory)).collect();
-    Proposal { summary, steps, whole, unreadable, bound, ..Proposal::default() }
+    let (rights, not_shown) = ((*rights).clone(), preview.not_shown);
+    Proposal { summary, steps, whole, unreadable, bound, rights, not_shown, ..Proposal::default() }
+}
+
+/// Returns the rights that would be given, and the lines that name each of them.
+fn resolve_rights(
+    launcher: &Launcher,
+    directory: Option<&Path>,
+    rights: &Rights,
+) -> (Vec<GrantedRight>, String) {
+    let mut granted = Vec::new();
+    let mut lines = Vec::new();
+    for right in rights.iter() {
+        let line = match directory.map(|directory| launcher.resolve_right(directory, right)) {
+            Some(Ok(resolved)) => {
+                let line = format!("  + {right}: it {resolved}");
+                granted.push(resolved);
+                line
+            }
+            Some(Err(error)) => format!("  + {right} (will be refused: {error})"),
+            None => format!("  + {right}"),
+        };
+        lines.push(make_visible(&line));
+    }
+    if lines.is_empty() {
+        return (granted, String::new());
+    }
+    (granted, format!(",\nwith rights beyond the sandbox:\n{}\nthe command", lines.join("\n")))
 }
 
 /// Converts a step of a command for the rules and the user. A rule that denies a program holds
@@ -68,40 +105,4 @@ fn convert_step(step: &CommandStep, directory: &StepDirectory) -> ProposedStep {
     proposed
         .with_spelling(step.words_from_program().to_vec())
         .with_spelling(step.program_words().to_vec())
-}
-
-/// Renders the scripts for a user, each on lines of its own.
-fn render_scripts(scripts: &[Script]) -> String {
-    let mut shown: String = scripts.iter().filter_map(render_script).collect();
-    let missing = |script: &&Script| matches!(script.content, ScriptContent::Missing);
-    let missing: Vec<_> = scripts.iter().filter(missing).map(|it| make_visible(&it.path)).collect();
-    if !missing.is_empty() {
-        shown.push_str(&format!("\nruns files that are not there now: {}", missing.join(", ")));
-    }
-    shown
-}
-
-/// Renders a script with its content, if the file exists.
-fn render_script(script: &Script) -> Option<String> {
-    let path = make_visible(&script.path);
-    let bytes = match &script.content {
-        ScriptContent::Read(bytes) => bytes,
-        ScriptContent::Missing => return None,
-        ScriptContent::NotRead(reason) => {
-            return Some(format!("\nruns the file {path}, which {reason}"));
-        }
-    };
-    let digest = script.digest();
-    let digest = digest.get(..DIGEST_DIGITS).unwrap_or(&digest);
-    let first = format!("\nruns the file {path}, {} bytes, SHA-256 {digest}…", bytes.len());
-    Some(match std::str::from_utf8(bytes) {
-        Ok(text) if text.len() <= MAX_SHOWN_BYTES => {
-            format!(
-                "{first}:\n{}",
-                make_lines_visible(text.strip_suffix('\n').unwrap_or(text), "  | ")
-            )
-        }
-        Ok(_) => format!("{first}; it is too long to be shown here"),
-        Err(_) => format!("{first}; it is not a text"),
-    })
 }

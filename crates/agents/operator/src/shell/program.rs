@@ -7,7 +7,7 @@ use lango_tool::{ToolContext, ToolError};
 use tokio::io::AsyncWriteExt as _;
 
 use super::launch::Launcher;
-use super::run_to_end::{ShellResult, convert_error, run_to_end};
+use super::run_to_end::{CommandLimits, ShellResult, convert_error, run_to_end};
 use crate::{OperatorSettings, Workspace};
 
 /// Describes a program and its input.
@@ -39,7 +39,7 @@ impl ProgramRunner {
 
     /// Describes in one line how programs are confined.
     pub(crate) fn describe_confinement(&self) -> String {
-        self.launcher.describe_confinement()
+        self.launcher.describe_confinement(&[])
     }
 
     /// Runs a program to its end and returns its result.
@@ -62,6 +62,14 @@ impl ProgramRunner {
                 let _ = stdin.write_all(input.as_bytes()).await;
             });
         }
-        run_to_end(confined, launcher, settings, context, timeout_seconds).await
+        // A skill cannot ask for rights.
+        run_to_end(
+            confined,
+            launcher,
+            settings,
+            context,
+            CommandLimits { timeout_seconds, rights: None },
+        )
+        .await
     }
 }

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use lango_protocol::CallReport;
+use lango_protocol::{CallReport, Rights};
 use lango_sandbox::{ConfinedProcess, PlantedRepository, SandboxError};
 use lango_text::make_visible;
 use lango_tool::{ToolContext, ToolError};
@@ -41,14 +41,23 @@ enum CommandEnding {
     Cancelled,
 }
 
+/// Limits a command that runs to its end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CommandLimits<'a> {
+    pub(super) timeout_seconds: u64,
+    /// The rights that it has beyond the sandbox, if it could have asked for more.
+    pub(super) rights: Option<&'a Rights>,
+}
+
 /// Runs a command to its end.
 pub(super) async fn run_to_end(
     mut confined: ConfinedProcess,
     launcher: &Launcher,
     settings: &OperatorSettings,
     context: &ToolContext,
-    timeout_seconds: u64,
+    limits: CommandLimits<'_>,
 ) -> Result<ShellResult, ToolError> {
+    let CommandLimits { timeout_seconds, rights } = limits;
     let started = Instant::now();
     let (Some(stdout), Some(stderr)) = (confined.stdout.take(), confined.stderr.take()) else {
         return Err(ToolError::Failed("the pipes of the command are missing".to_owned()));
@@ -84,7 +93,8 @@ pub(super) async fn run_to_end(
         CommandEnding::Exited(Ok(status)) => {
             let planted = ended?;
             let stderr = err.text();
-            let cause = if status.success() { None } else { launcher.explain_failure(&stderr) };
+            let cause =
+                if status.success() { None } else { launcher.explain_failure(rights, &stderr) };
             let undone = planted.iter().map(describe_planted);
             Ok(ShellResult {
                 exit_code: status.code(),

@@ -29,18 +29,34 @@ pub(super) struct Script {
 pub(super) enum ScriptContent {
     Read(Vec<u8>),
     Missing,
+    /// The file is larger than [`MAX_SCRIPT_BYTES`].
+    TooLarge {
+        /// True if it begins as a program that is no text.
+        is_compiled: bool,
+    },
     /// The file exists and was not read, for this reason.
     NotRead(String),
 }
 
+/// The beginning of a compiled program.
+const COMPILED: &[u8] = b"\x7fELF";
+
+impl ScriptContent {
+    /// Tells whether the content is that of a compiled program.
+    pub(super) fn is_compiled(&self) -> bool {
+        matches!(self, Self::Read(bytes) if bytes.starts_with(COMPILED))
+    }
+}
+
 impl Script {
     /// Returns the SHA-256 of the content. A file that does not exist has the digest `missing`; one
-    /// that is not read, for its size or its kind, has `not read_script: ` and the reason, which is no
+    /// that is not read, for its size or its kind, has `not read: ` and the reason, which is no
     /// content to decide on.
     pub(super) fn digest(&self) -> String {
         match &self.content {
             ScriptContent::Read(bytes) => digest::sha256_hex(bytes),
             ScriptContent::Missing => MISSING_DIGEST.to_owned(),
+            ScriptContent::TooLarge { .. } => format!("not read: {}", too_large_reason()),
             ScriptContent::NotRead(reason) => format!("not read: {reason}"),
         }
     }
@@ -50,6 +66,9 @@ impl Script {
         match &self.content {
             ScriptContent::NotRead(reason) => {
                 Some(format!("{} {reason}", make_visible(&self.path)))
+            }
+            ScriptContent::TooLarge { .. } => {
+                Some(format!("{} {}", make_visible(&self.path), too_large_reason()))
             }
             ScriptContent::Read(_) | ScriptContent::Missing => None,
         }
@@ -91,10 +110,13 @@ fn read_script(path: &Path) -> io::Result<ScriptContent> {
     // One byte more than allowed tells that it is too large, also while it grows.
     file.take(MAX_SCRIPT_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_SCRIPT_BYTES {
-        let limit = MAX_SCRIPT_BYTES / 1024;
-        return Ok(ScriptContent::NotRead(format!("is larger than {limit} KiB")));
+        return Ok(ScriptContent::TooLarge { is_compiled: bytes.starts_with(COMPILED) });
     }
     Ok(ScriptContent::Read(bytes))
+}
+
+fn too_large_reason() -> String {
+    format!("is larger than {} KiB", MAX_SCRIPT_BYTES / 1024)
 }
 
 #[cfg(test)]

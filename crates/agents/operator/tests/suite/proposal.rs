@@ -56,20 +56,40 @@ async fn a_script_is_shown_and_bound() {
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn a_script_that_cannot_be_shown_is_named() {
+async fn a_script_is_shown_whole_or_cannot_be_approved() {
     let bench = Bench::new().await;
-    bench.put("long", "a\n".repeat(2049));
-    bench.put("binary", [0xff, 0xfe]);
+    let fitting = "a\n".repeat(64 * 1024 / "  | a\n".len());
+    bench.put("fitting", &fitting);
+    bench.put("long", format!("{fitting}b\n"));
+    bench.put("half", &fitting[..fitting.len() / 2 + 2]);
+    bench.put("other-half", &fitting[..fitting.len() / 2 + 2]);
+    bench.put("invisible", "\u{202e}".repeat(16 * 1024));
+    bench.put("bytes", [b'l', b's', 0xff, b'\n', b'r', b'm']);
+    bench.put("disguised", [b"\0 no text\n\xff".to_vec(), fitting.clone().into_bytes()].concat());
+    bench.put("program", [b"\x7fELF\0".to_vec(), vec![0; 128 * 1024]].concat());
+    bench.put("large-program", [b"\x7fELF\0".to_vec(), vec![0; 1024 * 1024]].concat());
     bench.put("huge", "a".repeat(1024 * 1024 + 1));
     bench.link("long", "link");
     for (command, said) in [
-        ("./long", "\nruns the file ./long, 4098 bytes, SHA-256 "),
-        ("./binary", "…; it is not a text"),
-        ("./link", "…; it is too long to be shown here"),
+        ("./fitting", "\n  | a\n"),
+        ("./bytes", ":\n  | ls\\xff\n  | rm\n"),
+        ("./program", "\nruns the file ./program, a compiled program of 131077 bytes, SHA-256 "),
+        ("./large-program", "\nruns the file ./large-program, a large compiled program\n"),
+        ("./half", ":\n  | a\n"),
     ] {
         let proposal = proposal(&bench, command, None);
         assert!(proposal.summary.contains(said), "{}", proposal.summary);
-        assert_eq!(proposal.unreadable, None);
+        assert_eq!(proposal.not_shown, None, "{command}");
+    }
+    let shown = proposal(&bench, "./fitting", None).summary;
+    assert_eq!(shown.matches("\n  | a").count(), fitting.len() / 2, "every line of it");
+    for command in
+        ["./long", "./link", "./half; ./other-half", "./invisible", "./disguised", "sh huge"]
+    {
+        let proposal = proposal(&bench, command, None);
+        let why = proposal.not_shown.unwrap_or_default();
+        assert!(why.contains("cannot be shown whole"), "{command}: {why}");
+        assert!(proposal.summary.contains("cannot be approved"), "{command}");
     }
     let (long, link) = (proposal(&bench, "./long", None), proposal(&bench, "./link", None));
     assert_eq!(long.bound[0].digest, link.bound[0].digest, "a link counts by what it leads to");

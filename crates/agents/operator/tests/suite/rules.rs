@@ -1,6 +1,7 @@
 //! Tests that rules mean what they say: whatever is written around a command, however a path is
 //! spelt, and in which directory it happens.
 
+use lango_protocol::Rights;
 use lango_runtime::{ApprovalPolicy, Effect, Rule, RuleCase, StepPattern, Verdict, decide_call};
 use lango_tool::Proposal;
 use proptest::prelude::*;
@@ -20,6 +21,7 @@ fn rule(effect: Effect, tool: &str, words: Option<&str>) -> Rule {
             StepPattern::Pattern(words.split(' ').map(str::to_owned).collect())
         }),
         bound: None,
+        rights: Rights::default(),
     }
 }
 
