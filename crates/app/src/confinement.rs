@@ -63,6 +63,24 @@ pub fn build_sandbox_policy(
     })
 }
 
+/// Returns a warning about a workspace that contains the user's home.
+pub fn warn_about_workspace(workspace: &Path) -> Option<String> {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)?;
+    contains_home(workspace, &home).then(|| {
+        format!(
+            "the workspace {} contains your home: agents can read and change most of your files, all \
+             but keys, start-up files and the like. Work in a directory of its own: cd DIRECTORY, or \
+             --workspace DIRECTORY",
+            workspace.display()
+        )
+    })
+}
+
+/// Tells whether a canonical path is the home or lies above it.
+fn contains_home(workspace: &Path, home: &Path) -> bool {
+    home.canonicalize().is_ok_and(|home| home.starts_with(workspace))
+}
+
 fn expand_paths(key: &str, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
     let one = |path: &String| {
         home::expand_path(path).map_err(|error| AppError::usage(format!("sandbox.{key}: {error}")))
@@ -107,4 +125,24 @@ fn list_own_files(config: &Config, home: &Home) -> Vec<PathBuf> {
 /// relative path leads nowhere.
 fn absolute_paths(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
     paths.into_iter().filter_map(|path| std::path::absolute(path).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workspace_contains_the_home_by_any_name() {
+        let directory = tempfile::tempdir().unwrap();
+        let top = directory.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("users/me/project")).unwrap();
+        std::os::unix::fs::symlink(top.join("users"), top.join("home")).unwrap();
+        let home = top.join("home/me");
+        for workspace in ["users/me", "users", ""] {
+            assert!(contains_home(&top.join(workspace).components().collect::<PathBuf>(), &home));
+        }
+        for workspace in ["users/me/project", "users/m", "users/me2"] {
+            assert!(!contains_home(&top.join(workspace), &home), "{workspace}");
+        }
+    }
 }

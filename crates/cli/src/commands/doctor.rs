@@ -185,7 +185,11 @@ async fn examine_team(context: &CommandContext, checks: &mut Vec<DoctorCheck>) {
             let detail = format!("{tools} tools, {unmatched} without an owner");
             checks.push(DoctorCheck { what: "tools", state, detail });
             checks.extend(check_mcp_servers(context, &inspection).await);
-            checks.push(build_check("workspace", Ok(workspace.display().to_string())));
+            let path = workspace.display().to_string();
+            checks.push(match confinement::warn_about_workspace(workspace) {
+                None => build_check("workspace", Ok(path)),
+                Some(detail) => DoctorCheck { what: "workspace", state: CheckState::Note, detail },
+            });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_app::provider::{self, ModelOptions, ModelServer, ReadyModels, ServerConsent};
-use lango_app::{OpenOptions, RunningTeam, TeamOptions};
+use lango_app::{OpenOptions, RunningTeam, TeamOptions, confinement, find_workspace};
 use lango_model::UserMessage;
 use lango_protocol::{MessageOrigin, SessionId};
 use lango_runtime::TurnRequest;
@@ -59,6 +59,7 @@ pub(super) async fn open(
     terminal: Option<Terminal>,
 ) -> Result<(RunningTeam, AnswerSource), Failure> {
     let (team, mut models) = team_options(team);
+    warn_about_workspace(context.printer, &team)?;
     if let (ModelOptions::Choose { consent, .. }, Some(terminal)) = (&mut models, &terminal) {
         *consent = Some(ask_about_server(context, terminal));
     }
@@ -107,6 +108,15 @@ fn ask_about_server(context: &CommandContext, terminal: &Terminal) -> ServerCons
             true
         })
     })
+}
+
+/// Warns about a workspace that contains the user's home.
+pub(super) fn warn_about_workspace(printer: Printer, team: &TeamOptions) -> Result<(), Failure> {
+    let workspace = find_workspace(team.workspace.as_deref())?;
+    if let Some(warning) = confinement::warn_about_workspace(&workspace) {
+        printer.note(&lango_text::make_visible(&format!("warning: {warning}")));
+    }
+    Ok(())
 }
 
 /// Converts the arguments to the options of the team and its models.

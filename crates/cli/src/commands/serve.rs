@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lango_app::{HttpServer, HttpServerOptions, Notice, OpenOptions, OwnerOptions, OwnerToken};
 
-use super::run::team_options;
+use super::run::{team_options, warn_about_workspace};
 use super::turn::StopSignals;
 use super::{CommandContext, Printer};
 use crate::arguments::ServeArguments;
@@ -26,6 +26,7 @@ pub(crate) async fn serve(
     };
     let server = HttpServer::new(&context.config().server, options)?;
     let (team, models) = team_options(team);
+    warn_about_workspace(context.printer, &team)?;
     let notice = notice_printer(context.printer);
     let assembly = context.app.open(OpenOptions::new(team, models)).await?;
     let serving = assembly.serve(server.serve_options(Arc::clone(&notice))).await?;
