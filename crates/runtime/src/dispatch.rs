@@ -11,7 +11,7 @@ use futures_util::stream;
 use lango_protocol::{CallReport, CallStatus, EventBody};
 use lango_store::Durability;
 use lango_text::to_one_line;
-use lango_tool::{PreparedCall, RegisteredTool, ToolContext, ToolError, ToolOutput};
+use lango_tool::{ExcludedPaths, PreparedCall, RegisteredTool, ToolContext, ToolError, ToolOutput};
 use tokio_util::task::AbortOnDropHandle;
 use tracing::Instrument as _;
 
@@ -128,7 +128,10 @@ impl Turn {
                 return FinishedCall::never_started(call);
             }
             match resolve_tool(agent, call).map(|(tool, arguments)| tool.prepare(&arguments)) {
-                Some(Ok(prepared)) => self.run_prepared(speaker, call, prepared).await,
+                // No rule that denies or asks concerns these calls.
+                Some(Ok(prepared)) => {
+                    self.run_prepared(speaker, call, prepared, ExcludedPaths::default()).await
+                }
                 Some(Err(error)) => FinishedCall::invalid_arguments(call, &error),
                 None => FinishedCall::not_owned(agent, call),
             }
@@ -156,23 +159,22 @@ impl Turn {
             Err(error) => return Ok(FinishedCall::invalid_arguments(call, &error)),
         };
         let subject = CallSubject::new(prepared.describe(), &call.tool);
+        let mut excluded = ExcludedPaths::default();
         if !self.runs_without_permission(agent, call, &tool) {
             let proposal = permission::build_proposal(&prepared, call);
-            let decided =
-                match self.decide_permission(agent, speaker, call, &tool, proposal).await? {
-                    Permission::Granted(decided) => decided,
-                    Permission::Withheld(refusal) => {
-                        return Ok(FinishedCall::not_run(CallStatus::Denied, &subject, &refusal));
+            match self.decide_permission(agent, speaker, call, &tool, &proposal).await? {
+                Permission::NotNeeded => {}
+                Permission::Granted => {
+                    let now = permission::build_proposal(&prepared, call);
+                    if let Some(refusal) = permission::refuse_if_changed(&proposal, &now) {
+                        return Ok(FinishedCall::not_run(CallStatus::Refused, &subject, &refusal));
                     }
-                };
-            if let Some(decided) = decided
-                && let Some(refusal) = permission::refuse_if_changed(
-                    &decided,
-                    &permission::build_proposal(&prepared, call),
-                )
-            {
-                return Ok(FinishedCall::not_run(CallStatus::Refused, &subject, &refusal));
+                }
+                Permission::Withheld(refusal) => {
+                    return Ok(FinishedCall::not_run(CallStatus::Denied, &subject, &refusal));
+                }
             }
+            excluded = self.find_excluded_paths(agent, call, &tool, &proposal);
         }
         // From here on the effect may happen. This must be on disk before it does.
         let started = EventBody::ToolStarted { call: call.call.clone() };
@@ -180,7 +182,7 @@ impl Turn {
         self.recorder
             .record_with(vec![EventDraft::without_step(speaker, started)], options)
             .await?;
-        Ok(self.run_prepared(speaker, call, prepared).await)
+        Ok(self.run_prepared(speaker, call, prepared, excluded).await)
     }
 
     /// Runs a call in a task of its own, so that a panic in a tool ends only that call.
@@ -189,6 +191,7 @@ impl Turn {
         speaker: &Speaker,
         call: &PendingCall,
         prepared: PreparedCall,
+        excluded: ExcludedPaths,
     ) -> FinishedCall {
         let context = ToolContext {
             session: self.recorder.session().clone(),
@@ -196,6 +199,7 @@ impl Turn {
             call: call.call.clone(),
             agent: speaker.agent.clone(),
             cancel: self.cancel.child_token(),
+            excluded,
         };
         let subject = CallSubject::new(prepared.describe(), &call.tool);
         let began = Instant::now();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use lango_protocol::{ApprovalDecision, EventBody, Timestamp};
 use lango_store::{AnswerOutcome, ApprovalAnswerRow, StoreError};
 use lango_text::make_lines_visible;
-use lango_tool::{PreparedCall, Proposal, RegisteredTool};
+use lango_tool::{ExcludedPaths, PreparedCall, Proposal, RegisteredTool};
 
 use crate::approval::{self, ApprovalAnswer, ApprovalRequest, Rule, RuleCase, Verdict};
 use crate::call_report::CallRefusal;
@@ -23,8 +23,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
 /// The decision about a call.
 pub(crate) enum Permission {
+    /// The call may run: nothing had to be decided.
+    NotNeeded,
     /// The call may run if its proposal is still the one that was approved.
-    Granted(Option<Proposal>),
+    Granted,
     /// The call must not run.
     Withheld(CallRefusal),
 }
@@ -46,6 +48,23 @@ impl Turn {
             && !self.shared.rules.may_object_to(tool.name(), &agent.name)
     }
 
+    /// Returns the paths that a call must leave out, by rules for the name that was called or for the
+    /// tool behind it.
+    pub(crate) fn find_excluded_paths(
+        &self,
+        agent: &Agent,
+        call: &PendingCall,
+        tool: &RegisteredTool,
+        proposal: &Proposal,
+    ) -> ExcludedPaths {
+        // They were read to decide about this call.
+        let rules = self.shared.rules.cached_rules();
+        let directory = Path::new(&self.shared.workspace);
+        let case = RuleCase { tool: tool.name(), agent: &agent.name, directory, proposal };
+        let called = RuleCase { tool: &call.tool, ..case };
+        approval::find_excluded_paths(&rules, &[case, called])
+    }
+
     /// Decides whether a call may run.
     pub(crate) async fn decide_permission(
         &self,
@@ -53,17 +72,17 @@ impl Turn {
         speaker: &Speaker,
         call: &PendingCall,
         tool: &RegisteredTool,
-        proposal: Proposal,
+        proposal: &Proposal,
     ) -> Result<Permission, TurnStop> {
         let rules = self.shared.rules.load_rules().await?;
         let case = RuleCase {
             tool: tool.name(),
             agent: &agent.name,
             directory: Path::new(&self.shared.workspace),
-            proposal: &proposal,
+            proposal,
         };
         let policy = self.shared.settings.approval_policy;
-        let needs_decision = policy.needs_decision_on(tool, &proposal);
+        let needs_decision = policy.needs_decision_on(tool, proposal);
         let verdict = match approval::decide_call(policy, needs_decision, &rules, &case) {
             // A rule that denies or questions the name that was called also applies to the tool
             // behind it.
@@ -78,12 +97,12 @@ impl Turn {
         };
         match verdict {
             Verdict::Run { because } if because.is_empty() => {
-                return Ok(Permission::Granted(None));
+                return Ok(Permission::NotNeeded);
             }
             Verdict::Run { because } => {
                 let by = because.join(", ");
                 self.record_decision(speaker, call, ApprovalDecision::Approved, by).await?;
-                return Ok(Permission::Granted(Some(proposal)));
+                return Ok(Permission::Granted);
             }
             Verdict::Refuse { because } => {
                 let reason = format!("not allowed by {because}");
@@ -93,13 +112,13 @@ impl Turn {
             Verdict::Ask { .. } => {}
         }
         let question = PermissionQuestion {
-            digest: approval::approval_digest(&call.tool, &call.arguments, &proposal),
+            digest: approval::approval_digest(&call.tool, &call.arguments, proposal),
             expires_at: Timestamp::now().plus(self.shared.settings.approval_expiry),
             always: Rule::allowing_exactly(&case),
             summary: proposal.summary.clone(),
         };
         Ok(match self.ask_person(speaker, call, question).await? {
-            None => Permission::Granted(Some(proposal)),
+            None => Permission::Granted,
             Some(refusal) => Permission::Withheld(refusal),
         })
     }

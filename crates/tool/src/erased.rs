@@ -359,6 +359,7 @@ mod tests {
             call: CallId::generate(),
             agent: "operator".parse().unwrap(),
             cancel: CancellationToken::new(),
+            excluded: crate::ExcludedPaths::default(),
         }
     }
 

@@ -12,7 +12,7 @@ mod error;
 mod proposal;
 mod registry;
 
-pub use context::ToolContext;
+pub use context::{ExcludedPaths, ToolContext};
 pub use declaration::{SafetyLevel, ToolDeclaration};
 pub use erased::{
     AnyTool, ErasedCall, PreparedCall, RegisteredTool, Tool, ToolFuture, ToolOutput, write_schema,

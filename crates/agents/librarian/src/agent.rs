@@ -8,7 +8,7 @@ use lango_protocol::AgentName;
 use lango_retrieval::Retrieval;
 use lango_runtime::{Advisor, AgentContext, AgentParts, ContextSource, TurnObserver};
 use lango_store::Journal;
-use lango_tool::RegisteredTool;
+use lango_tool::{ExcludedPaths, RegisteredTool};
 
 use crate::backfill::EmbeddingBackfill;
 use crate::documents::{
@@ -100,8 +100,11 @@ impl LibrarianAgent {
                 what: format!("the workspace {} cannot be read", workspace.display()),
                 reason: error.to_string(),
             };
-            let ingest = Ingester::new(retrieval.clone(), reader, Some(fetch))
-                .within(&workspace, Arc::clone(&places));
+            let ingest = Ingester::new(retrieval.clone(), reader, Some(fetch)).within(
+                &workspace,
+                Arc::clone(&places),
+                ExcludedPaths::default(),
+            );
             Ok::<_, LibrarianError>((ingest.map_err(unreadable)?, workspace, places))
         });
         let ingest = ingest.transpose()?;

@@ -73,6 +73,11 @@ impl RuleBook {
         Ok(rules)
     }
 
+    /// Returns the configured and stored rules as of the last read.
+    pub(crate) fn cached_rules(&self) -> Arc<[Rule]> {
+        Arc::clone(&self.cached.read())
+    }
+
     /// Tells whether a cached rule asks about or denies calls of this tool.
     pub(crate) fn may_object_to(&self, tool: &str, agent: &AgentName) -> bool {
         let cached = self.cached.read();

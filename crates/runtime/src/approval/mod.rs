@@ -5,6 +5,7 @@
 //! journal, from any process, and the first one counts.
 
 mod book;
+mod exclusion;
 mod policy;
 mod rule;
 
@@ -17,6 +18,7 @@ use lango_tool::Proposal;
 use sha2::{Digest, Sha256};
 
 pub use book::{RuleBook, StoredRule};
+pub(crate) use exclusion::find_excluded_paths;
 pub use policy::{ApprovalPolicy, Verdict, decide_call};
 pub use rule::{Effect, Rule, RuleCase, StepPattern};
 

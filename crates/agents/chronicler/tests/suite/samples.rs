@@ -16,7 +16,7 @@ use lango_protocol::{
 };
 use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, Retrieval};
 use lango_store::{Database, DatabaseLocation, Journal, JournalAppend, SessionClaim};
-use lango_tool::{ToolContext, ToolError, ToolOutput, ToolRegistry};
+use lango_tool::{ExcludedPaths, ToolContext, ToolError, ToolOutput, ToolRegistry};
 use tokio_util::sync::CancellationToken;
 
 /// Makes vectors of hashed words: texts with common words are close to each other.
@@ -280,6 +280,7 @@ impl Turn {
             call,
             agent: "chronicler".parse().unwrap(),
             cancel: CancellationToken::new(),
+            excluded: ExcludedPaths::default(),
         };
         let registered = registry.iter().find(|known| known.name() == tool).unwrap();
         let result = registered.prepare(arguments)?.run(context).await;

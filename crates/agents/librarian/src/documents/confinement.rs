@@ -8,6 +8,7 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 use lango_places::Places;
+use lango_tool::ExcludedPaths;
 
 use super::read::UnreadableReason;
 
@@ -18,14 +19,18 @@ pub(crate) enum FileAccess {
     Anywhere,
     /// The files in one directory. The directory is held open and paths are resolved beneath it, so
     /// neither `..` nor a link, not even one that is created in between, leads out of it.
-    Within { root: PathBuf, directory: Arc<Dir>, places: Arc<Places> },
+    Within { root: PathBuf, directory: Arc<Dir>, places: Arc<Places>, excluded: ExcludedPaths },
 }
 
 impl FileAccess {
-    pub(crate) fn within(root: &Path, places: Arc<Places>) -> std::io::Result<Self> {
+    pub(crate) fn within(
+        root: &Path,
+        places: Arc<Places>,
+        excluded: ExcludedPaths,
+    ) -> std::io::Result<Self> {
         let root = root.canonicalize()?;
         let directory = Arc::new(Dir::open_ambient_dir(&root, ambient_authority())?);
-        Ok(Self::Within { root, directory, places })
+        Ok(Self::Within { root, directory, places, excluded })
     }
 
     /// Resolves links in a path and checks that it may be read. Opening the file checks again.
@@ -56,16 +61,24 @@ impl FileAccess {
                 use std::os::unix::fs::OpenOptionsExt as _;
                 Ok(File::options().read(true).custom_flags(nonblocking).open(path)?)
             }
-            Self::Within { root, directory, places } => {
+            Self::Within { root, directory, places, excluded } => {
                 let below = path.strip_prefix(root).map_err(|_| outside_error())?;
                 let mut options = OpenOptions::new();
                 options.read(true).custom_flags(nonblocking);
                 let file = directory.open_with(below, &options)?.into_std();
                 // The path may lead to another file than when it was resolved; the open file does not.
                 let real = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
-                match places.hidden_reason(&real) {
-                    Some(_) => Err(UnreadableReason::Hidden),
-                    None => Ok(file),
+                if places.hidden_reason(&real).is_some() {
+                    return Err(UnreadableReason::Hidden);
+                }
+                let is_excluded = |path: &Path| {
+                    // A rule for a directory is one for everything in it.
+                    path.ancestors()
+                        .any(|path| !path.as_os_str().is_empty() && excluded.contains(path))
+                };
+                match real.strip_prefix(root) {
+                    Ok(below) if is_excluded(below) => Err(UnreadableReason::Excluded),
+                    _ => Ok(file),
                 }
             }
         }
@@ -100,7 +113,7 @@ mod tests {
         std::fs::write(inside.join("own"), "own").unwrap();
         symlink(&outside, inside.join("way")).unwrap();
         symlink(outside.join("secret"), inside.join("file")).unwrap();
-        let access = FileAccess::within(&inside, Arc::default()).unwrap();
+        let access = FileAccess::within(&inside, Arc::default(), ExcludedPaths::default()).unwrap();
         let secret = outside.join("secret");
         for path in ["way/secret", "file", "../out/secret", "../none", secret.to_str().unwrap()] {
             assert_eq!(access.resolve(Path::new(path)), Err(UnreadableReason::Outside), "{path}");

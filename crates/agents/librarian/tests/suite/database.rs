@@ -10,7 +10,7 @@ use lango_librarian::{
 use lango_protocol::{CallId, SessionId, TurnId};
 use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, Retrieval};
 use lango_store::{Database, DatabaseLocation, Journal};
-use lango_tool::{ToolContext, ToolError, ToolRegistry};
+use lango_tool::{ExcludedPaths, ToolContext, ToolError, ToolRegistry};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -111,6 +111,7 @@ pub(crate) fn context() -> ToolContext {
         call: CallId::generate(),
         agent: "librarian".parse().unwrap(),
         cancel: CancellationToken::new(),
+        excluded: ExcludedPaths::default(),
     }
 }
 

@@ -12,7 +12,7 @@ use lango_librarian::documents::{
 };
 use lango_retrieval::{EntrySpace, NewPassage, Retrieval};
 use lango_store::Database;
-use lango_tool::{ToolError, ToolRegistry};
+use lango_tool::{ExcludedPaths, ToolContext, ToolError, ToolRegistry};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 
@@ -276,6 +276,20 @@ async fn the_tools_stay_in_the_workspace(database: Database) {
     ] {
         let refused = call("rag_ingest", arguments).await.unwrap_err();
         assert!(matches!(refused, ToolError::Arguments(_)), "{arguments}: {refused}");
+    }
+    // What a rule names is left out, whatever the path of the call is.
+    fs::create_dir_all(workspace.join("secrets/deep")).unwrap();
+    fs::write(workspace.join("secrets/deep/key.md"), "# Key").unwrap();
+    for path in [".", "secrets/deep"] {
+        let excluded = ExcludedPaths::new(|path| path == Path::new("secrets/deep"));
+        let arguments = serde_json::json!({ "path": path, "collection": "notes" }).to_string();
+        let prepared = registry.get("rag_ingest").unwrap().prepare(&arguments).unwrap();
+        match prepared.run(ToolContext { excluded, ..context() }).await {
+            Ok(result) => {
+                assert!(result.text.contains("a rule keeps it from being read"), "{result:?}")
+            }
+            Err(error) => assert!(matches!(error, ToolError::Forbidden(_)), "{error}"),
+        }
     }
     let list = call("rag_list", "").await.unwrap();
     let list: serde_json::Value = serde_json::from_str(&list.text).unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lango_egress::{Guard, Rules};
 use lango_navigator::{Navigator, NavigatorAgent, NavigatorSettings};
 use lango_protocol::{CallId, CallReport, SessionId, TurnId};
-use lango_tool::{Proposal, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use lango_tool::{ExcludedPaths, Proposal, ToolContext, ToolError, ToolOutput, ToolRegistry};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -82,6 +82,7 @@ impl Tools {
             call: CallId::generate(),
             agent: "navigator".parse().unwrap(),
             cancel: CancellationToken::new(),
+            excluded: ExcludedPaths::default(),
         };
         let prepared = self.registry.get(tool).unwrap().prepare(&arguments.to_string())?;
         tokio::time::timeout(TEST_TIMEOUT, prepared.run(context)).await.expect("the call hangs")

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, make_visible};
-use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{ExcludedPaths, Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,9 +71,15 @@ impl Tool for DeleteFile {
         let location = self.workspace.check_path(&arguments.path)?;
         let path = location.shown().to_owned();
         let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
+        let excluded = context.excluded.clone();
         let plan = run_blocking(&context, move |_| {
-            let mut plan =
-                DeletionPlan { entries: Vec::new(), changes: Vec::new(), bytes: 0, max_bytes };
+            let mut plan = DeletionPlan {
+                entries: Vec::new(),
+                changes: Vec::new(),
+                bytes: 0,
+                max_bytes,
+                excluded,
+            };
             plan.add_entry(
                 workspace.find_entry_to_change(&location)?,
                 &location,
@@ -132,6 +138,7 @@ struct DeletionPlan {
     changes: Vec<FileChange>,
     bytes: u64,
     max_bytes: u64,
+    excluded: ExcludedPaths,
 }
 
 impl DeletionPlan {
@@ -146,6 +153,11 @@ impl DeletionPlan {
         if entry.path.iter().any(is_git) {
             return Err(ToolError::Forbidden(format!(
                 "{shown} belongs to git, which is not changed by hand; use git commands"
+            )));
+        }
+        if self.excluded.contains(&entry.path) {
+            return Err(ToolError::Forbidden(format!(
+                "{shown} is kept by a rule (`lango approvals list`); nothing was deleted"
             )));
         }
         let Some(metadata) = entry.read_metadata().map_err(problem)? else {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, make_visible, plural};
-use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{ExcludedPaths, Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -48,6 +48,8 @@ pub(crate) struct Listing {
     entries: Vec<ListedEntry>,
     /// True if there are more entries than were listed.
     cut: bool,
+    /// The number of entries that a rule keeps from being listed.
+    left_out: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -86,8 +88,9 @@ impl Tool for ListFiles {
             return Err(ToolError::Arguments(format!("depth must be 1 to {deepest}")));
         }
         let (workspace, max_entries) = (self.workspace.clone(), self.settings.max_list_entries);
+        let excluded = context.excluded.clone();
         run_blocking(&context, move |token| {
-            list_entries(&workspace, &arguments, max_entries, token)
+            list_entries(&workspace, &arguments, max_entries, &excluded, token)
         })
         .await
     }
@@ -96,6 +99,9 @@ impl Tool for ListFiles {
         let mut text = format!("{}: {} entries", output.path, output.entries.len());
         if output.cut {
             text.push_str(" shown, there are more; list a subdirectory or use a smaller depth");
+        }
+        if output.left_out > 0 {
+            text.push_str(&format!("; {} left out by a rule", output.left_out));
         }
         for entry in &output.entries {
             let ListedEntry { name, kind, size, modified, link } = entry;
@@ -120,7 +126,7 @@ impl Tool for ListFiles {
             "." => "the workspace".to_owned(),
             path => code_span(path),
         };
-        if output.entries.is_empty() {
+        if output.entries.is_empty() && output.left_out == 0 {
             return Some(CallReport::new(format!("There is nothing in {directory}.")).data(output));
         }
         let entries = plural(output.entries.len(), "entry", "entries");
@@ -130,7 +136,11 @@ impl Tool for ListFiles {
             format!("{entries} in {directory}:")
         };
         let items: Vec<String> = output.entries.iter().map(ListedEntry::render_item).collect();
-        Some(CallReport::new(summary).markdown(items.join("\n")).data(output))
+        let mut report = CallReport::new(summary).markdown(items.join("\n"));
+        if output.left_out > 0 {
+            report = report.note(format!("Left out by a rule: {}.", output.left_out));
+        }
+        Some(report.data(output))
     }
 
     fn propose(&self, arguments: &ListArguments) -> Option<Proposal> {
@@ -157,13 +167,14 @@ fn list_entries(
     workspace: &Workspace,
     arguments: &ListArguments,
     max_entries: usize,
+    excluded: &ExcludedPaths,
     token: &CancellationToken,
 ) -> Result<Listing, ToolError> {
     let location = workspace.check_path(&arguments.path)?;
     let start = workspace.open_directory(&location)?;
     let top = workspace.canonicalize(&location)?;
     let mut found: Vec<(PathBuf, ListedEntry)> = Vec::new();
-    let mut cut = false;
+    let (mut cut, mut left_out) = (false, 0);
     // Walks level by level, so that a limit costs the deepest entries and not the last directories.
     let mut pending = VecDeque::from([(PathBuf::new(), 1)]);
     'walk: while let Some((path, depth)) = pending.pop_front() {
@@ -183,6 +194,10 @@ fn list_entries(
             Err(_) => continue,
         };
         for (name, kind) in names {
+            if excluded.contains(&top.join(&path).join(&name)) {
+                left_out += 1;
+                continue;
+            }
             if found.len() == max_entries {
                 cut = true;
                 break 'walk;
@@ -209,7 +224,7 @@ fn list_entries(
     }
     found.sort_by(|one, other| one.0.cmp(&other.0));
     let entries = found.into_iter().map(|(_, entry)| entry).collect();
-    Ok(Listing { path: location.shown().to_owned(), entries, cut })
+    Ok(Listing { path: location.shown().to_owned(), entries, cut, left_out })
 }
 
 fn visible_path(path: &Path) -> String {

@@ -2,7 +2,9 @@
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, make_visible};
-use lango_tool::{Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{
+    ExcludedPaths, Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +14,9 @@ use crate::blocking::run_blocking;
 use crate::changes::{ChangeKind, FileChange};
 use crate::sentence::{code, describe_activity, report_change};
 use crate::workspace::{DirectoryEntry, PathUse, Workspace, WorkspacePath};
+
+/// Limits how many entries of a directory are compared with rules before it is moved.
+const MAX_CHECKED_ENTRIES: usize = 10_000;
 
 pub(crate) struct MoveFile {
     workspace: Workspace,
@@ -57,7 +62,14 @@ impl Tool for MoveFile {
         let result = MoveResult { from: from.shown().to_owned(), to: to.shown().to_owned() };
         let workspace = self.workspace.clone();
         let shown = to.clone();
-        let (old, new) = run_blocking(&context, move |_| plan_move(&workspace, &from, &to)).await?;
+        let excluded = context.excluded.clone();
+        let (old, new) = run_blocking(&context, move |_| {
+            let (old, new) = plan_move(&workspace, &from, &to)?;
+            let mut left = MAX_CHECKED_ENTRIES;
+            refuse_excluded(&old, &excluded, &mut left)?;
+            Ok((old, new))
+        })
+        .await?;
         let change =
             FileChange { path: old.path.clone(), kind: ChangeKind::Move { to: new.path.clone() } };
         self.records.record_changes(&context, &self.workspace, &[change]).await?;
@@ -104,6 +116,35 @@ impl Tool for MoveFile {
             .find_map(|path| self.workspace.find_change_warning(path, PathUse::Entry));
         Some(Proposal { always_ask, ..Proposal::of_step(summary, step) })
     }
+}
+
+/// Refuses to move what a rule names, also where it lies in the directory that is moved.
+fn refuse_excluded(
+    entry: &DirectoryEntry,
+    excluded: &ExcludedPaths,
+    left: &mut usize,
+) -> Result<(), ToolError> {
+    if excluded.is_empty() {
+        return Ok(());
+    }
+    let refuse = |why: &str| {
+        let shown = WorkspacePath::from_workspace_path(&entry.path).shown().to_owned();
+        Err(ToolError::Forbidden(format!("{shown} {why}; nothing was moved")))
+    };
+    if excluded.contains(&entry.path) {
+        return refuse("is kept by a rule (`lango approvals list`)");
+    }
+    *left = left.saturating_sub(1);
+    if *left == 0 {
+        return refuse("is in a directory with too many entries to compare with the rules");
+    }
+    // What cannot be looked at cannot be compared.
+    let Ok(Some(metadata)) = entry.read_metadata() else { return refuse("cannot be looked at") };
+    if !metadata.is_dir() {
+        return Ok(());
+    }
+    let Ok(children) = entry.list_children() else { return refuse("cannot be listed") };
+    children.iter().try_for_each(|child| refuse_excluded(child, excluded, left))
 }
 
 fn plan_move(

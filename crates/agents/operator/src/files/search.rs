@@ -11,7 +11,7 @@ use cap_std::fs::Dir;
 use globset::{GlobBuilder, GlobMatcher};
 use lango_protocol::CallReport;
 use lango_text::{ellipsize_characters, make_visible};
-use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{ExcludedPaths, Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use regex::bytes::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,8 @@ pub(crate) struct SearchResult {
     files_searched: usize,
     /// Files that are too large to search.
     skipped_large: usize,
+    /// Files and directories that a rule keeps from being searched.
+    left_out: usize,
     /// The reason why the search ended early.
     ended: Option<String>,
 }
@@ -88,6 +90,7 @@ impl Tool for SearchFiles {
         context: ToolContext,
     ) -> Result<SearchResult, ToolError> {
         let (workspace, settings) = (self.workspace.clone(), Arc::clone(&self.settings));
+        let excluded = context.excluded.clone();
         run_blocking(&context, move |token| {
             let location = workspace.check_path(&arguments.path)?;
             let mut search = RunningSearch {
@@ -95,6 +98,7 @@ impl Tool for SearchFiles {
                 glob: arguments.glob.as_deref().map(compile_glob).transpose()?,
                 settings,
                 token,
+                excluded,
                 result: SearchResult::default(),
             };
             search.run(&workspace, &location)?;
@@ -111,6 +115,9 @@ impl Tool for SearchFiles {
         );
         if output.skipped_large > 0 {
             text.push_str(&format!("; {} too large to search", output.skipped_large));
+        }
+        if output.left_out > 0 {
+            text.push_str(&format!("; {} left out by a rule", output.left_out));
         }
         if let Some(why) = &output.ended {
             text.push_str(&format!("; {why}"));
@@ -139,6 +146,7 @@ struct RunningSearch<'a> {
     glob: Option<GlobMatcher>,
     settings: Arc<OperatorSettings>,
     token: &'a CancellationToken,
+    excluded: ExcludedPaths,
     result: SearchResult,
 }
 
@@ -169,6 +177,10 @@ impl RunningSearch<'_> {
                 let path = path.join(&name);
                 let is_directory = kind == EntryKind::Directory;
                 if is_git(&name) || rules.is_ignored(&path, is_directory) {
+                    continue;
+                }
+                if self.excluded.contains(&path) {
+                    self.result.left_out += 1;
                     continue;
                 }
                 if is_directory {

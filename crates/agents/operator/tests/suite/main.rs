@@ -9,6 +9,7 @@ mod places;
 mod proposal;
 mod read;
 mod report;
+mod rights;
 mod rules;
 mod search;
 mod shell;

@@ -7,7 +7,7 @@ use lango_places::{Places, PlacesSettings};
 use lango_protocol::{CallId, CallReport, SessionId, TurnId};
 use lango_sandbox::{ConfinementLevel, LevelRequirement, Sandbox};
 use lango_store::{Database, DatabaseLocation};
-use lango_tool::{Proposal, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use lango_tool::{ExcludedPaths, Proposal, ToolContext, ToolError, ToolOutput, ToolRegistry};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -120,6 +120,19 @@ impl Bench {
         self.output(tool, arguments, cancel).await.map(|output| output.text)
     }
 
+    /// Makes a call from which rules keep the paths for which `test` is true.
+    pub(crate) async fn call_without(
+        &self,
+        tool: &str,
+        arguments: Value,
+        test: fn(&Path) -> bool,
+    ) -> Result<String, ToolError> {
+        let prepared = self.registry.get(tool).unwrap().prepare(&arguments.to_string())?;
+        let excluded = ExcludedPaths::new(test);
+        let context = ToolContext { excluded, ..context(CancellationToken::new()) };
+        prepared.run(context).await.map(|output| output.text)
+    }
+
     async fn output(
         &self,
         tool: &str,
@@ -170,5 +183,6 @@ pub(crate) fn context(cancel: CancellationToken) -> ToolContext {
         call: CallId::generate(),
         agent: "operator".parse().unwrap(),
         cancel,
+        excluded: ExcludedPaths::default(),
     }
 }

@@ -74,7 +74,7 @@ impl Tool for AddNote {
 mod tests {
     use lango_protocol::{CallId, SessionId, TurnId};
     use lango_store::testing::{on_sqlite, open};
-    use lango_tool::RegisteredTool;
+    use lango_tool::{ExcludedPaths, RegisteredTool};
     use tokio_util::sync::CancellationToken;
 
     use super::*;
@@ -86,6 +86,7 @@ mod tests {
             call: CallId::generate(),
             agent: "sample".parse().unwrap(),
             cancel: CancellationToken::new(),
+            excluded: ExcludedPaths::default(),
         }
     }
 

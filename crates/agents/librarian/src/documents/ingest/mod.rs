@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use lango_places::Places;
 use lango_retrieval::{EntryKey, EntrySpace, PutOutcome, Retrieval, RetrievalError};
+use lango_tool::ExcludedPaths;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -65,9 +66,14 @@ impl Ingester {
         Self { retrieval, reader, fetch, access: FileAccess::Anywhere }
     }
 
-    /// Limits the ingest to files in `root`. Paths are relative to it.
-    pub fn within(self, root: &Path, places: Arc<Places>) -> std::io::Result<Self> {
-        Ok(Self { access: FileAccess::within(root, places)?, ..self })
+    /// Limits the ingest to files in `root`, except for excluded ones. Paths are relative to it.
+    pub fn within(
+        self,
+        root: &Path,
+        places: Arc<Places>,
+        excluded: ExcludedPaths,
+    ) -> std::io::Result<Self> {
+        Ok(Self { access: FileAccess::within(root, places, excluded)?, ..self })
     }
 
     /// Returns the index that documents are written to.

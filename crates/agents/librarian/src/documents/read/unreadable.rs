@@ -48,6 +48,9 @@ pub enum UnreadableReason {
     /// It is in a place that is hidden from agents.
     #[error("it is hidden from agents")]
     Hidden,
+    /// A rule keeps it from being read.
+    #[error("a rule keeps it from being read (`lango approvals list`)")]
+    Excluded,
     /// Its name is not text, so it could not be used as a key.
     #[error("its name is not valid UTF-8: rename it")]
     Name,
@@ -93,6 +96,7 @@ impl UnreadableReason {
             Self::Permission
             | Self::Outside
             | Self::Hidden
+            | Self::Excluded
             | Self::Name
             | Self::Unreachable { .. }
             | Self::Failed { .. }

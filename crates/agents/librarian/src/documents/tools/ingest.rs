@@ -118,10 +118,11 @@ impl Tool for IngestDocuments {
         };
         let collection = arguments.collection.unwrap_or_else(|| DEFAULT_COLLECTION.to_owned());
         check_collection(&collection).map_err(|error| ToolError::Arguments(error.to_string()))?;
+        let (places, excluded) = (Arc::clone(&self.places), context.excluded.clone());
         let ingest =
-            self.ingest.clone().within(&self.workspace, Arc::clone(&self.places)).map_err(
-                |error| ToolError::Failed(format!("the workspace cannot be read: {error}")),
-            )?;
+            self.ingest.clone().within(&self.workspace, places, excluded).map_err(|error| {
+                ToolError::Failed(format!("the workspace cannot be read: {error}"))
+            })?;
         let ran = ingest.run(&[source], &collection, false, &mut |_| {}, &context.cancel).await;
         let report = ran.map_err(|error| ToolError::Failed(error.to_string()))?;
         if report.cancelled {
@@ -131,9 +132,9 @@ impl Tool for IngestDocuments {
             Some(only) if report.failed() && report.skipped.len() == 1 => {
                 let text = format!("{}: {}", only.source, only.reason);
                 Err(match only.reason {
-                    UnreadableReason::Outside | UnreadableReason::Hidden => {
-                        ToolError::Forbidden(text)
-                    }
+                    UnreadableReason::Outside
+                    | UnreadableReason::Hidden
+                    | UnreadableReason::Excluded => ToolError::Forbidden(text),
                     _ => ToolError::Failed(text),
                 })
             }

@@ -27,6 +27,9 @@ impl SearchResult {
         if self.skipped_large > 0 {
             extent.push_str(&format!("; {} too large to search", self.skipped_large));
         }
+        if self.left_out > 0 {
+            extent.push_str(&format!("; {} left out by a rule", self.left_out));
+        }
         if let Some(why) = &self.ended {
             extent.push_str(&format!("; {why}"));
         }
