@@ -1,6 +1,7 @@
 //! Questions, answers and rules.
 
 mod answers;
+mod rights;
 mod rules;
 
 use serde_json::Value;
