@@ -14,6 +14,7 @@ mod confined;
 mod error;
 mod grants;
 mod helper;
+mod index_file;
 mod job;
 mod launch;
 mod level;
@@ -41,7 +42,7 @@ pub use opened_repository::OpenedRepository;
 pub use policy::SandboxPolicy;
 pub use report::SandboxReport;
 pub use repositories::{
-    DirectorySnapshot, MAX_NESTED_DEPTH, MAX_NESTED_ENTRY_COUNT, PlantedRepository,
+    DirectorySnapshot, MAX_NESTED_DEPTH, MAX_NESTED_ENTRY_COUNT, PlantedKind, PlantedRepository,
 };
 pub use rights::GrantedRight;
 pub use running::end_all_jobs;

@@ -1,5 +1,9 @@
 //! Opens a repository for a job, except for what decides which programs git starts.
+//!
+//! Some files that git itself makes anew can lead to programs as well. They cannot be kept read-only,
+//! so they are checked when the job has ended.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -7,8 +11,9 @@ use std::path::{Path, PathBuf};
 use lango_places::PlaceholderKind::{self, Directory, File, OwnDirectory};
 use rustix::fs::{Mode, OFlags, open};
 
+use crate::index_file::is_harmless_index;
 use crate::job::ProtectedPath;
-use crate::repositories::{PlantedRepository, rename_to_free_name};
+use crate::repositories::{PlantedKind, PlantedRepository, rename_to_free_name};
 
 /// The places in a `.git` directory that decide which programs git starts, or lead it to another
 /// repository that does. All of them stay read-only, existing or not.
@@ -27,14 +32,19 @@ const DECIDING_PLACES: [(&str, PlaceholderKind); 11] = [
     ("objects/info/http-alternates", File),
 ];
 
-/// The directory of a rebase that is under way. Its steps can run programs.
-const REBASE: &str = "rebase-merge";
-/// The files of a rebase that can name programs.
-const REBASE_FILES: [&str; 3] = [STEPS, "strategy", "strategy_opts"];
+/// The files of a rebase or a cherry-pick under way that can name programs.
+const STEP_FILES: [(&str, &str); 4] = [
+    ("rebase-merge", STEPS),
+    ("rebase-merge", "strategy"),
+    ("rebase-merge", "strategy_opts"),
+    ("sequencer", "opts"),
+];
 /// The file with the steps of a rebase.
 const STEPS: &str = "git-rebase-todo";
 /// Limits how many bytes of such a file are compared.
-const MAX_REBASE_BYTES: u64 = 1024 * 1024;
+const MAX_STEP_BYTES: u64 = 1024 * 1024;
+/// Limits how many entries of a repository are checked for links.
+const MAX_CHECKED_ENTRY_COUNT: usize = 20_000;
 
 /// Returns the places of a `.git` directory that decide which programs git starts.
 pub(crate) fn list_deciding_places(git: &Path) -> Vec<ProtectedPath> {
@@ -45,56 +55,122 @@ pub(crate) fn list_deciding_places(git: &Path) -> Vec<ProtectedPath> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedRepository {
     git: PathBuf,
-    /// The steps of a rebase that name programs. They are files that git itself makes anew.
-    programs: Option<Vec<u8>>,
+    /// The steps under way that name programs, by their directory.
+    steps: BTreeMap<&'static str, Vec<u8>>,
+    /// The links and special files, with the targets of links.
+    unusual: BTreeMap<PathBuf, PathBuf>,
 }
 
 impl OpenedRepository {
     /// Looks at the repository before the job.
     pub(crate) fn new(git: &Path) -> Self {
-        Self { git: git.to_owned(), programs: read_rebase_programs(git) }
+        Self { git: git.to_owned(), steps: read_steps(git), unusual: find_unusual_entries(git) }
     }
 
-    /// Disables a rebase whose steps name programs, unless they are the same as before.
-    pub(crate) fn disable_planted_rebase(self) -> Option<PlantedRepository> {
-        let programs = read_rebase_programs(&self.git)?;
-        if self.programs.as_ref() == Some(&programs) {
-            return None;
+    /// Disables what the job left in the repository that would make git start programs or write to
+    /// files outside of the work tree. What was there before stays.
+    pub(crate) fn disable_planted(self) -> Vec<PlantedRepository> {
+        let git = &self.git;
+        let steps = read_steps(git).into_iter();
+        let steps = steps.filter(|(name, text)| self.steps.get(name) != Some(text));
+        let steps = steps.map(|(name, _)| (git.join(name), PlantedKind::Steps));
+        let unusual = find_unusual_entries(git).into_iter();
+        let unusual = unusual.filter(|(path, target)| self.unusual.get(path) != Some(target));
+        let unusual = unusual.map(|(path, _)| (path, PlantedKind::Link));
+        let indexes = find_harmful_indexes(git).into_iter();
+        let indexes = indexes.map(|path| (path, PlantedKind::Index));
+        // The steps go last: a link in them is renamed where it was found.
+        let planted: Vec<_> = unusual.chain(indexes).chain(steps).collect();
+        planted.into_iter().filter_map(|(path, kind)| disable_entry(path, kind)).collect()
+    }
+}
+
+/// Tells whether a repository has nothing that is checked after a job.
+pub(crate) fn is_harmless_inside(git: &Path) -> bool {
+    read_steps(git).is_empty()
+        && find_unusual_entries(git).is_empty()
+        && find_harmful_indexes(git).is_empty()
+}
+
+fn disable_entry(path: PathBuf, kind: PlantedKind) -> Option<PlantedRepository> {
+    let (directory, name) = (path.parent()?, path.file_name()?);
+    let renamed = rename_to_free_name(directory, name).ok().map(|name| directory.join(name));
+    Some(PlantedRepository { path, renamed, kind })
+}
+
+/// Returns the links and special files of a repository outside of its objects, the nearest first.
+/// Git makes none of them, and would write through them.
+fn find_unusual_entries(git: &Path) -> BTreeMap<PathBuf, PathBuf> {
+    let mut unusual = BTreeMap::new();
+    let mut left = MAX_CHECKED_ENTRY_COUNT;
+    let mut level = vec![git.to_owned()];
+    while !level.is_empty() && left > 0 {
+        let mut next = Vec::new();
+        for directory in level {
+            // What cannot be listed has no entries to write through.
+            for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+                left = left.saturating_sub(1);
+                let (path, kind) = (entry.path(), entry.file_type());
+                match kind {
+                    Ok(kind) if kind.is_dir() && path != git.join("objects") => next.push(path),
+                    Ok(kind) if kind.is_dir() || kind.is_file() => {}
+                    // Only a link has a target.
+                    _ => drop(unusual.insert(path.clone(), path.read_link().unwrap_or_default())),
+                }
+                if left == 0 {
+                    return unusual;
+                }
+            }
         }
-        let renamed = rename_to_free_name(&self.git, REBASE).ok().map(|name| self.git.join(name));
-        Some(PlantedRepository { path: self.git.join(REBASE), renamed, is_rebase: true })
+        level = next;
     }
+    unusual
 }
 
-/// Returns the parts of a rebase that name programs: steps that run a command, and a merge strategy
-/// that is not a plain name.
-fn read_rebase_programs(git: &Path) -> Option<Vec<u8>> {
-    let mut programs = Vec::new();
-    for name in REBASE_FILES {
-        let content = match read_rebase_file(&git.join(REBASE).join(name)) {
-            RebaseFile::Missing => continue,
-            RebaseFile::Unusual => Vec::new(),
-            RebaseFile::Text(text) if name == STEPS && !runs_command(&text) => continue,
-            RebaseFile::Text(text) if name != STEPS && is_plain(&text) => continue,
-            RebaseFile::Text(text) => text,
+/// Returns the indexes of a repository with paths that git itself does not add.
+pub(crate) fn find_harmful_indexes(git: &Path) -> Vec<PathBuf> {
+    let config = fs::read_to_string(git.join("config")).unwrap_or_default();
+    let object_bytes = if config.to_ascii_lowercase().contains("sha256") { 32 } else { 20 };
+    let is_index = |name: &str| name == "index" || name.starts_with("sharedindex.");
+    let entries = fs::read_dir(git).into_iter().flatten().flatten();
+    let indexes = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_index));
+    let is_harmful = |path: &PathBuf| !is_harmless_index(path, object_bytes);
+    // A disabled one keeps the beginning of its name.
+    let is_enabled = |path: &PathBuf| !path.to_string_lossy().contains(".untrusted");
+    indexes.map(|entry| entry.path()).filter(is_enabled).filter(is_harmful).collect()
+}
+
+/// Returns the parts of steps under way that name programs, by their directory: steps that run a
+/// command, and merge strategies that are no plain names.
+fn read_steps(git: &Path) -> BTreeMap<&'static str, Vec<u8>> {
+    let mut found: BTreeMap<&'static str, Vec<u8>> = BTreeMap::new();
+    for (directory, name) in STEP_FILES {
+        let text = match read_step_file(&git.join(directory).join(name)) {
+            StepFile::Missing => continue,
+            StepFile::Unusual => Vec::new(),
+            StepFile::Text(text) if name == STEPS && !runs_command(&text) => continue,
+            // A strategy names a part of git, and with a slash any program.
+            StepFile::Text(text) if name != STEPS && !text.contains(&b'/') => continue,
+            StepFile::Text(text) => text,
         };
+        let programs = found.entry(directory).or_default();
         programs.extend_from_slice(name.as_bytes());
-        programs.extend(content);
+        programs.extend(text);
     }
-    (!programs.is_empty()).then_some(programs)
+    found
 }
 
-/// A file of a rebase, which a job may have made.
-enum RebaseFile {
+/// A file of steps under way, which a job may have made.
+enum StepFile {
     Missing,
     /// No regular file, or a very long one: git makes none of them.
     Unusual,
     Text(Vec<u8>),
 }
 
-fn read_rebase_file(path: &Path) -> RebaseFile {
+fn read_step_file(path: &Path) -> StepFile {
     if path.symlink_metadata().is_err() {
-        return RebaseFile::Missing;
+        return StepFile::Missing;
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let read = || {
@@ -102,10 +178,10 @@ fn read_rebase_file(path: &Path) -> RebaseFile {
         let mut content = Vec::new();
         // A device has no end, and a pipe no content yet.
         file.metadata().ok().filter(fs::Metadata::is_file)?;
-        let length = file.take(MAX_REBASE_BYTES + 1).read_to_end(&mut content).ok()?;
-        (length as u64 <= MAX_REBASE_BYTES).then_some(content)
+        let length = file.take(MAX_STEP_BYTES + 1).read_to_end(&mut content).ok()?;
+        (length as u64 <= MAX_STEP_BYTES).then_some(content)
     };
-    read().map_or(RebaseFile::Unusual, RebaseFile::Text)
+    read().map_or(StepFile::Unusual, StepFile::Text)
 }
 
 /// Tells whether a list of steps has one that is not known to run no command.
@@ -143,11 +219,6 @@ fn runs_command(steps: &[u8]) -> bool {
     !steps.split(|byte| *byte == b'\n').all(is_harmless)
 }
 
-/// Tells whether a merge strategy is the name of one.
-fn is_plain(strategy: &[u8]) -> bool {
-    strategy.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-=_ '\n".contains(byte))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +230,5 @@ mod tests {
         {
             assert!(runs_command(steps.as_bytes()), "{steps}");
         }
-        assert!(is_plain(b"ort\n") && !is_plain(b"../evil\n"));
     }
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::opened_repository::is_harmless_inside;
+
 /// Limits the size of a configuration that is read.
 const MAX_CONFIG_BYTES: u64 = 64 * 1024;
 
@@ -32,6 +34,7 @@ pub(crate) fn is_plain_repository(path: &Path) -> bool {
         && REFUSED_NAMES.iter().all(|name| is_missing_or_empty(&path.join(name)))
         && has_sample_hooks_only(&path.join("hooks"))
         && has_plain_config(&path.join("config"))
+        && is_harmless_inside(path)
 }
 
 fn is_missing_or_empty(path: &Path) -> bool {

@@ -5,7 +5,7 @@
 //! outside of the sandbox with the next `git status` of the user.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -100,7 +100,9 @@ impl DirectorySnapshot {
         let mut planted = Vec::new();
         let mut left = MAX_CHECKED_ENTRY_COUNT;
         let mut level = vec![self.workspace.clone()];
-        for _ in 0..MAX_NEW_DEPTH {
+        for depth in 0..MAX_NEW_DEPTH {
+            // One that lies deeper would not be protected from the next job.
+            let keeps_plain = keeps_plain && depth <= MAX_NESTED_DEPTH;
             let mut next = Vec::new();
             for directory in level {
                 let found = find_repositories_at(&directory);
@@ -155,23 +157,50 @@ fn list_directories(directory: &Path, left: &mut usize) -> Option<BTreeSet<OsStr
     Some(names)
 }
 
-/// A repository that a job made in the workspace. It is displayed as a sentence without its end.
+/// Something that a job made and that would make git start programs. It is displayed as a sentence
+/// without its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlantedRepository {
-    /// The `.git` entry, or the directory that is a repository.
+    /// The `.git` entry, the directory that is a repository, or the file in a repository.
     pub path: PathBuf,
-    /// The name that the file has now without which it is none; none if it could not be renamed.
+    /// The name that the file has now without which it is harmless; none if it could not be renamed.
     pub renamed: Option<PathBuf>,
-    /// True if it is not the repository that was made, but the steps of a rebase in it.
-    pub is_rebase: bool,
+    /// What was made.
+    pub kind: PlantedKind,
+}
+
+/// What a job made that would make git start programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlantedKind {
+    /// A repository.
+    Repository,
+    /// Steps of a rebase or a cherry-pick that run commands.
+    Steps,
+    /// A link or a special file in a repository, through which git would write.
+    Link,
+    /// An index with paths in `.git` or outside of the work tree.
+    Index,
 }
 
 impl fmt::Display for PlantedRepository {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
-        let what = if self.is_rebase { "steps of a rebase" } else { "repository" };
-        let decides = if self.is_rebase { "decide" } else { "decides" };
-        write!(f, "the command made the {what} {path}, which {decides} which programs git starts")?;
+        match self.kind {
+            PlantedKind::Repository => write!(
+                f,
+                "the command made the repository {path}, which decides which programs git starts"
+            ),
+            PlantedKind::Steps => {
+                write!(f, "the command left steps in {path} that make git start programs")
+            }
+            PlantedKind::Link => {
+                write!(f, "the command made {path}, which leads git to write to another file")
+            }
+            PlantedKind::Index => write!(
+                f,
+                "the command left the index {path} with paths in .git or outside of the work tree"
+            ),
+        }?;
         match &self.renamed {
             Some(name) => write!(
                 f,
@@ -198,17 +227,19 @@ fn disable_repository(path: &Path) -> Option<PlantedRepository> {
     } else {
         (path.parent()?, ".git")
     };
-    let renamed = rename_to_free_name(directory, name).ok().map(|name| directory.join(name));
-    Some(PlantedRepository { path: path.to_owned(), renamed, is_rebase: false })
+    let renamed =
+        rename_to_free_name(directory, name.as_ref()).ok().map(|name| directory.join(name));
+    Some(PlantedRepository { path: path.to_owned(), renamed, kind: PlantedKind::Repository })
 }
 
 /// Renames an entry of a directory, whatever another command puts on the way there.
-pub(crate) fn rename_to_free_name(directory: &Path, name: &str) -> io::Result<String> {
+pub(crate) fn rename_to_free_name(directory: &Path, name: &OsStr) -> io::Result<OsString> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::DIRECTORY;
     let directory = openat2(CWD, directory, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
     for number in 0..MAX_NAME_COUNT {
         let number = if number == 0 { String::new() } else { number.to_string() };
-        let new = format!("{name}{DISABLED_SUFFIX}{number}");
+        let mut new = name.to_owned();
+        new.push(format!("{DISABLED_SUFFIX}{number}"));
         match renameat_with(&directory, name, &directory, &new, RenameFlags::NOREPLACE) {
             Ok(()) => return Ok(new),
             Err(rustix::io::Errno::EXIST) => {}

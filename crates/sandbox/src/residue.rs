@@ -60,7 +60,7 @@ impl AfterCheck {
         let keeps_plain = self.keeps_plain_repositories;
         let new = |before: &DirectorySnapshot| before.disable_new_repositories(keeps_plain);
         let mut planted: Vec<_> = self.directories.iter().flat_map(new).collect();
-        planted.extend(self.repository.and_then(OpenedRepository::disable_planted_rebase));
+        planted.extend(self.repository.into_iter().flat_map(OpenedRepository::disable_planted));
         planted
     }
 }

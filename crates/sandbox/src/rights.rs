@@ -12,7 +12,7 @@ use lango_protocol::Right;
 use crate::error::SandboxError;
 use crate::job::{JobBounds, NetworkAccess, ProtectedPath};
 use crate::level::ConfinementLevel;
-use crate::opened_repository::{OpenedRepository, list_deciding_places};
+use crate::opened_repository::{OpenedRepository, find_harmful_indexes, list_deciding_places};
 use crate::policy::{SandboxPolicy, list_named_places};
 use crate::repositories::{DirectorySnapshot, is_git_directory};
 use crate::sandbox::Sandbox;
@@ -162,6 +162,10 @@ fn resolve_repository(
             Ok(found) if found.is_dir() && !is_git_directory(&git) => {}
             Ok(found) if found.is_dir() => {
                 check_configured(policy, &git)?;
+                // Afterwards, it could not be told apart from one that the job wrote.
+                if let Some(index) = find_harmful_indexes(&git).first() {
+                    return Err(format!("the index {} cannot be checked", index.display()));
+                }
                 return Ok(GrantedRight::Repository(git));
             }
             Ok(_) => {

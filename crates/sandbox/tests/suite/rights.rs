@@ -8,7 +8,7 @@ use std::process::Command;
 use lango_places::{Places, PlacesSettings};
 use lango_protocol::Right;
 use lango_sandbox::{
-    ConfinementLevel, Job, PlantedRepository, Sandbox, SandboxError, SandboxPolicy,
+    ConfinementLevel, Job, PlantedKind, PlantedRepository, Sandbox, SandboxError, SandboxPolicy,
 };
 
 use crate::workspace::{CommandResult, LEVELS, TestWorkspace, finish};
@@ -187,18 +187,76 @@ async fn steps_of_a_rebase_that_run_programs_are_disabled() {
         "mkdir -p .git/rebase-merge && echo 'exec evil' > .git/rebase-merge/git-rebase-todo";
     let (result, planted) = run_with(&workspace, &["git"], plant).await;
     assert_eq!(result.code, Some(0));
-    assert!(planted.len() == 1 && planted[0].is_rebase, "{planted:?}");
+    assert!(planted.len() == 1 && planted[0].kind == PlantedKind::Steps, "{planted:?}");
     assert!(!workspace.path(".git/rebase-merge").exists());
     // A pipe and a link without end are not waited for.
     for plant in ["mkfifo", "ln -s /dev/zero"] {
         let plant = format!("mkdir .git/rebase-merge && {plant} .git/rebase-merge/git-rebase-todo");
         let (_, planted) = run_with(&workspace, &["git"], &plant).await;
-        assert_eq!(planted.len(), 1, "{plant}");
+        assert!(planted.iter().any(|one| one.kind == PlantedKind::Steps), "{plant}");
+        assert!(!workspace.path(".git/rebase-merge").exists(), "{plant}");
     }
+    let plant =
+        "mkdir .git/sequencer && printf '[options]\\n strategy = /../x' > .git/sequencer/opts";
+    assert_eq!(run_with(&workspace, &["git"], plant).await.1.len(), 1);
     // One of the user that is not changed stays.
     workspace.put(".git/rebase-merge/git-rebase-todo", "exec mine\n");
     succeeds(&workspace, &["git"], "git tag x").await;
     assert!(workspace.path(".git/rebase-merge/git-rebase-todo").exists());
+}
+
+#[tokio::test]
+async fn a_link_through_which_git_would_write_is_disabled() {
+    let workspace = with_repository();
+    std::fs::write(workspace.outside().join("start-up"), "mine\n").unwrap();
+    let target = workspace.outside().join("start-up").display().to_string();
+    symlink("own", workspace.path(".git/own-link")).unwrap();
+    let plant = format!(
+        "ln -sf {target} .git/COMMIT_EDITMSG && ln -sf {target} .git/logs/HEAD && \
+         ln -sf {target} .git/MERGE_MSG && mkfifo .git/FETCH_HEAD"
+    );
+    let (result, planted) = run_with(&workspace, &["git"], &plant).await;
+    assert_eq!((result.code, planted.len()), (Some(0), 4), "{planted:?}");
+    git(&top(&workspace), &["commit", "-q", "--allow-empty", "-m", "evil"]);
+    assert_eq!(std::fs::read_to_string(target).unwrap(), "mine\n");
+    assert!(workspace.path(".git/own-link").symlink_metadata().is_ok(), "it was there before");
+}
+
+/// Writes an index with another path than git would add, as the last argument says.
+const FORGE: &str = "mkdir -p xgit/hooks && echo 'echo evil > pwned' > xgit/hooks/post-checkout && \
+    chmod +x xgit/hooks/post-checkout && git add xgit && perl -MDigest::SHA=sha1 -0777 -i -pe \
+    'substr($_, -20) = q(); s(xgit/hooks)(.git/hooks); $_ .= sha1($_)' .git/index && rm -r xgit";
+
+#[tokio::test]
+async fn an_index_that_makes_git_write_hooks_is_disabled() {
+    for version in ["2", "4"] {
+        let workspace = with_repository();
+        git(&top(&workspace), &["update-index", "--index-version", version]);
+        let (result, planted) = run_with(&workspace, &["git"], FORGE).await;
+        assert_eq!(result.code, Some(0), "{result:?}");
+        let kinds: Vec<_> = planted.iter().map(|one| one.kind).collect();
+        assert_eq!(kinds, [PlantedKind::Index], "{version}");
+        git(&top(&workspace), &["checkout", "."]);
+        assert!(!workspace.path(".git/hooks/post-checkout").exists());
+        assert!(!workspace.path("pwned").exists());
+        // What git itself writes is in order.
+        git(&top(&workspace), &["reset", "-q"]);
+        let usual = "git update-index --split-index && echo x > x && git add x && git commit -qm x";
+        succeeds(&workspace, &["git"], usual).await;
+        let plant = format!("git init -q new && cd new && {FORGE}");
+        assert_eq!(run_with(&workspace, &["git"], &plant).await.1.len(), 1, "{version}");
+    }
+}
+
+#[tokio::test]
+async fn a_new_repository_that_later_commands_could_change_is_disabled() {
+    let workspace = with_repository();
+    let make = "mkdir -p a/b/c/d && git init -q a/b/c && git init -q a/b/c/d";
+    let (_, planted) = run_with(&workspace, &["git"], make).await;
+    assert_eq!(planted.len(), 1, "{planted:?}");
+    assert!(planted[0].path.ends_with("a/b/c/d/.git"));
+    let (result, _) = run_with(&workspace, &[], "echo evil > a/b/c/.git/config").await;
+    assert_ne!(result.code, Some(0), "{result:?}");
 }
 
 #[tokio::test]

@@ -32,8 +32,8 @@ pub(crate) struct ShellArguments {
     /// 1 to 600.
     #[serde(default = "default_timeout_seconds")]
     timeout_seconds: u64,
-    /// What it needs beyond the sandbox; the user is asked: "git" (write .git), "network",
-    /// "write:/absolute/directory".
+    /// Needs beyond the sandbox, which the user is asked for: `git` (to write .git), `network`,
+    /// `write:/absolute/directory`.
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     rights: Rights,

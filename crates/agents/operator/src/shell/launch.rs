@@ -36,7 +36,9 @@ impl Launcher {
         let mut job = self.build_job("/bin/sh".into(), directory);
         // Without the dashes a command that starts with one would be taken for options.
         job.arguments = ["-c", "--", command].map(Into::into).into();
-        granted.into_iter().for_each(|right| job.bounds.grant(right));
+        for right in granted {
+            job.bounds.grant(right);
+        }
         self.settings.sandbox.spawn(job).await
     }
 
