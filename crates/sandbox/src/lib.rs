@@ -10,6 +10,7 @@
 mod bubblewrap;
 mod capabilities;
 mod cgroup;
+mod config_file;
 mod confined;
 mod error;
 mod grants;

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use lango_places::PlaceholderKind::{self, Directory, File, OwnDirectory};
 use rustix::fs::{Mode, OFlags, open};
 
+use crate::config_file::has_plain_additions;
 use crate::index_file::is_harmless_index;
 use crate::job::ProtectedPath;
 use crate::repositories::{PlantedKind, PlantedRepository, rename_to_free_name};
@@ -41,8 +42,8 @@ const STEP_FILES: [(&str, &str); 4] = [
 ];
 /// The file with the steps of a rebase.
 const STEPS: &str = "git-rebase-todo";
-/// Limits how many bytes of such a file are compared.
-const MAX_STEP_BYTES: u64 = 1024 * 1024;
+/// Limits how many bytes of a file are compared.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// Limits how many entries of a repository are checked for links.
 const MAX_CHECKED_ENTRY_COUNT: usize = 20_000;
 
@@ -59,12 +60,19 @@ pub struct OpenedRepository {
     steps: BTreeMap<&'static str, Vec<u8>>,
     /// The links and special files, with the targets of links.
     unusual: BTreeMap<PathBuf, PathBuf>,
+    /// The configuration. It is read-only for the job, unless another program replaces the file.
+    config: Option<String>,
 }
 
 impl OpenedRepository {
     /// Looks at the repository before the job.
     pub(crate) fn new(git: &Path) -> Self {
-        Self { git: git.to_owned(), steps: read_steps(git), unusual: find_unusual_entries(git) }
+        Self {
+            git: git.to_owned(),
+            steps: read_steps(git),
+            unusual: find_unusual_entries(git),
+            config: read_config(git),
+        }
     }
 
     /// Disables what the job left in the repository that would make git start programs or write to
@@ -81,7 +89,33 @@ impl OpenedRepository {
         let indexes = indexes.map(|path| (path, PlantedKind::Index));
         // The steps go last: a link in them is renamed where it was found.
         let planted: Vec<_> = unusual.chain(indexes).chain(steps).collect();
-        planted.into_iter().filter_map(|(path, kind)| disable_entry(path, kind)).collect()
+        let planted = planted.into_iter().filter_map(|(path, kind)| disable_entry(path, kind));
+        planted.chain(self.restore_config()).collect()
+    }
+
+    /// Puts the earlier configuration back if the one that is there now could start programs.
+    fn restore_config(&self) -> Option<PlantedRepository> {
+        let before = self.config.as_deref()?;
+        let is_plain = |now: &str| now == before || has_plain_additions(before, now);
+        if read_config(&self.git).is_some_and(|now| is_plain(&now)) {
+            return None;
+        }
+        let path = self.git.join("config");
+        path.symlink_metadata().ok()?;
+        let mut planted = disable_entry(path, PlantedKind::Config)?;
+        let file = fs::File::options().write(true).create_new(true).open(&planted.path);
+        if file.and_then(|mut file| file.write_all(before.as_bytes())).is_err() {
+            planted.renamed = None;
+        }
+        Some(planted)
+    }
+}
+
+/// Reads the configuration of a repository, if it is one.
+fn read_config(git: &Path) -> Option<String> {
+    match read_repository_file(&git.join("config")) {
+        RepositoryFile::Text(text) => String::from_utf8(text).ok(),
+        RepositoryFile::Missing | RepositoryFile::Unusual => None,
     }
 }
 
@@ -145,13 +179,13 @@ pub(crate) fn find_harmful_indexes(git: &Path) -> Vec<PathBuf> {
 fn read_steps(git: &Path) -> BTreeMap<&'static str, Vec<u8>> {
     let mut found: BTreeMap<&'static str, Vec<u8>> = BTreeMap::new();
     for (directory, name) in STEP_FILES {
-        let text = match read_step_file(&git.join(directory).join(name)) {
-            StepFile::Missing => continue,
-            StepFile::Unusual => Vec::new(),
-            StepFile::Text(text) if name == STEPS && !runs_command(&text) => continue,
+        let text = match read_repository_file(&git.join(directory).join(name)) {
+            RepositoryFile::Missing => continue,
+            RepositoryFile::Unusual => Vec::new(),
+            RepositoryFile::Text(text) if name == STEPS && !runs_command(&text) => continue,
             // A strategy names a part of git, and with a slash any program.
-            StepFile::Text(text) if name != STEPS && !text.contains(&b'/') => continue,
-            StepFile::Text(text) => text,
+            RepositoryFile::Text(text) if name != STEPS && !text.contains(&b'/') => continue,
+            RepositoryFile::Text(text) => text,
         };
         let programs = found.entry(directory).or_default();
         programs.extend_from_slice(name.as_bytes());
@@ -160,17 +194,17 @@ fn read_steps(git: &Path) -> BTreeMap<&'static str, Vec<u8>> {
     found
 }
 
-/// A file of steps under way, which a job may have made.
-enum StepFile {
+/// A file in a repository, which a job may have made.
+enum RepositoryFile {
     Missing,
     /// No regular file, or a very long one: git makes none of them.
     Unusual,
     Text(Vec<u8>),
 }
 
-fn read_step_file(path: &Path) -> StepFile {
+fn read_repository_file(path: &Path) -> RepositoryFile {
     if path.symlink_metadata().is_err() {
-        return StepFile::Missing;
+        return RepositoryFile::Missing;
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let read = || {
@@ -178,10 +212,10 @@ fn read_step_file(path: &Path) -> StepFile {
         let mut content = Vec::new();
         // A device has no end, and a pipe no content yet.
         file.metadata().ok().filter(fs::Metadata::is_file)?;
-        let length = file.take(MAX_STEP_BYTES + 1).read_to_end(&mut content).ok()?;
-        (length as u64 <= MAX_STEP_BYTES).then_some(content)
+        let length = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut content).ok()?;
+        (length as u64 <= MAX_FILE_BYTES).then_some(content)
     };
-    read().map_or(StepFile::Unusual, StepFile::Text)
+    read().map_or(RepositoryFile::Unusual, RepositoryFile::Text)
 }
 
 /// Tells whether a list of steps has one that is not known to run no command.

@@ -180,6 +180,8 @@ pub enum PlantedKind {
     Link,
     /// An index with paths in `.git` or outside of the work tree.
     Index,
+    /// A configuration that changed while the job ran. The earlier one is in its place again.
+    Config,
 }
 
 impl fmt::Display for PlantedRepository {
@@ -196,6 +198,11 @@ impl fmt::Display for PlantedRepository {
             PlantedKind::Link => {
                 write!(f, "the command made {path}, which leads git to write to another file")
             }
+            PlantedKind::Config => write!(
+                f,
+                "while the command ran, {path} got settings that may start programs, and the earlier \
+                 ones are in force again"
+            ),
             PlantedKind::Index => write!(
                 f,
                 "the command left the index {path} with paths in .git or outside of the work tree"

@@ -1,6 +1,7 @@
 //! Gives a job rights beyond the usual bounds: each is resolved to what it opens, and refused where
 //! that would open more.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
@@ -213,6 +214,9 @@ fn check_directory(policy: &SandboxPolicy, workspace: &Path, path: &Path) -> Res
     if Path::new("/tmp").starts_with(path) || SYSTEM_DIRECTORIES.into_iter().any(touches) {
         return Err("it belongs to the machine, or contains what does".to_owned());
     }
+    if holds_programs(path, &std::env::var_os("PATH").unwrap_or_default()) {
+        return Err("it holds programs that are found by their name (PATH)".to_owned());
+    }
     let places = &policy.places;
     if let Some(protection) = places.protection_of(path) {
         return Err(format!("it is protected: {protection}"));
@@ -225,6 +229,14 @@ fn check_directory(policy: &SandboxPolicy, workspace: &Path, path: &Path) -> Res
     check_sockets(path)
 }
 
+/// Tells whether a directory touches one in which programs are found by their name.
+fn holds_programs(path: &Path, search_path: &OsStr) -> bool {
+    std::env::split_paths(search_path)
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.canonicalize().unwrap_or(directory))
+        .any(|directory| directory.starts_with(path) || path.starts_with(&directory))
+}
+
 /// Checks that no service listens in a directory: with network, a job could talk to it.
 fn check_sockets(directory: &Path) -> Result<(), String> {
     let entries = fs::read_dir(directory).map_err(|error| error.to_string())?;
@@ -233,4 +245,20 @@ fn check_sockets(directory: &Path) -> Result<(), String> {
         return Err("it holds the socket of a service".to_owned());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_with_programs_is_recognized_by_the_search_path() {
+        let search_path = OsStr::new("/nowhere/node/v1/bin::relative:/nowhere/tools");
+        for path in ["/nowhere/node", "/nowhere/node/v1/bin", "/nowhere/tools/x", "/nowhere"] {
+            assert!(holds_programs(Path::new(path), search_path), "{path}");
+        }
+        for path in ["/nowhere/other", "/nowhere/node2", "/nowhere/tool"] {
+            assert!(!holds_programs(Path::new(path), search_path), "{path}");
+        }
+    }
 }

@@ -228,6 +228,34 @@ const FORGE: &str = "mkdir -p xgit/hooks && echo 'echo evil > pwned' > xgit/hook
     'substr($_, -20) = q(); s(xgit/hooks)(.git/hooks); $_ .= sha1($_)' .git/index && rm -r xgit";
 
 #[tokio::test]
+async fn a_configuration_that_another_program_replaces_meanwhile_gives_no_way_in() {
+    let workspace = with_repository();
+    let wait =
+        "while ! test -e replaced; do sleep 0.02; done; git config core.fsmonitor ./evil; true";
+    let job = job(&workspace, &SandboxPolicy::default(), &["git"], wait).unwrap();
+    let mut confined = workspace.sandbox.spawn(job).await.unwrap();
+    // As an editor does that notes where a branch came from: the file is replaced, and with it the
+    // mount that covered it.
+    while !workspace.path(".git/commondir").exists() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    git(&top(&workspace), &["config", "branch.main.vscode-merge-base", "origin/main"]);
+    workspace.put("replaced", "");
+    confined.wait().await.unwrap();
+    let planted = confined.take_planted_repositories();
+    let config = workspace.content(".git/config");
+    assert!(!config.contains("evil"), "{config}");
+    assert!(planted.iter().all(|one| one.kind == PlantedKind::Config), "{planted:?}");
+    // What the user changes alone stays.
+    let job = self::job(&workspace, &SandboxPolicy::default(), &["git"], "true").unwrap();
+    git(&top(&workspace), &["config", "branch.main.remote", "origin"]);
+    let mut confined = workspace.sandbox.spawn(job).await.unwrap();
+    confined.wait().await.unwrap();
+    assert_eq!(confined.take_planted_repositories(), []);
+    assert!(workspace.content(".git/config").contains("remote = origin"));
+}
+
+#[tokio::test]
 async fn an_index_that_makes_git_write_hooks_is_disabled() {
     for version in ["2", "4"] {
         let workspace = with_repository();
