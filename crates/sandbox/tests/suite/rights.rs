@@ -326,7 +326,7 @@ async fn a_new_repository_that_names_a_program_is_disabled_in_spite_of_the_right
             assert_eq!(git(&workspace.path(directory), &["rev-parse", "--git-dir"]), "");
         }
     }
-    // A bare one, and one that leads elsewhere.
+    // A bare one, and one that leads to it.
     let workspace = TestWorkspace::at(BUBBLEWRAP);
     let command = "git init -q --bare sub && mkdir x && echo 'gitdir: ../sub' > x/.git";
     assert_eq!(run_with(&workspace, &["git"], command).await.1.len(), 2);
@@ -343,7 +343,7 @@ async fn the_right_opens_the_repository_of_the_directory_alone() {
     let sub = top.join("sub");
     let granted = workspace.sandbox.resolve_right(&policy, &top, &sub, &Right::Git).unwrap();
     assert!(granted.to_string().contains("sub/.git"), "{granted}");
-    // What leads elsewhere is refused, and so is what the configuration protects.
+    // What leads to another place is refused, and so is what the configuration protects.
     std::fs::rename(top.join("sub/.git"), top.join("moved")).unwrap();
     std::fs::write(top.join("sub/.git"), "gitdir: ../moved").unwrap();
     assert!(workspace.sandbox.resolve_right(&policy, &top, &sub, &Right::Git).is_err());

@@ -286,7 +286,7 @@ async fn the_tools_stay_in_the_workspace(database: Database) {
         let prepared = registry.get("rag_ingest").unwrap().prepare(&arguments).unwrap();
         match prepared.run(ToolContext { excluded, ..context() }).await {
             Ok(result) => {
-                assert!(result.text.contains("a rule keeps it from being read"), "{result:?}")
+                assert!(result.text.contains("a rule keeps it from being read"), "{result:?}");
             }
             Err(error) => assert!(matches!(error, ToolError::Forbidden(_)), "{error}"),
         }
