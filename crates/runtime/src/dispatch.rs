@@ -162,7 +162,8 @@ impl Turn {
         let mut excluded = ExcludedPaths::default();
         if !self.runs_without_permission(agent, call, &tool) {
             let proposal = permission::build_proposal(&prepared, call);
-            match self.decide_permission(agent, speaker, call, &tool, &proposal).await? {
+            let decided = self.tool_to_decide_on(&tool);
+            match self.decide_permission(speaker, call, decided, &proposal).await? {
                 Permission::NotNeeded => {}
                 Permission::Granted => {
                     let now = permission::build_proposal(&prepared, call);

@@ -15,6 +15,7 @@ mod context;
 mod decision;
 mod dispatch;
 mod events_adapter;
+mod foreign_text;
 mod handle;
 mod images;
 mod live;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use lango_protocol::{ApprovalDecision, EventBody, Timestamp};
 use lango_store::{AnswerOutcome, ApprovalAnswerRow, StoreError};
 use lango_text::make_lines_visible;
-use lango_tool::{ExcludedPaths, PreparedCall, Proposal, RegisteredTool};
+use lango_tool::{ExcludedPaths, PreparedCall, Proposal, RegisteredTool, SafetyLevel};
 
 use crate::approval::{self, ApprovalAnswer, ApprovalRequest, Rule, RuleCase, Verdict};
 use crate::call_report::CallRefusal;
@@ -21,6 +21,10 @@ use crate::turn::{Turn, TurnStop};
 /// Sets how often the journal is read for an answer from another process.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
+/// Says why a call is asked about that otherwise would not be.
+const FOREIGN_TEXT_NOTE: &str =
+    "(asked because you did not say this, and the conversation has text that is not yours)";
+
 /// The decision about a call.
 pub(crate) enum Permission {
     /// The call may run: nothing had to be decided.
@@ -29,6 +33,13 @@ pub(crate) enum Permission {
     Granted,
     /// The call must not run.
     Withheld(CallRefusal),
+}
+
+/// Names the tool that a decision is about.
+pub(crate) struct DecidedTool<'a> {
+    pub(crate) name: &'a str,
+    /// True if a call needs a decision whatever its proposal says.
+    pub(crate) needs_decision: bool,
 }
 
 /// Holds the question for a person, and the digest that the answer is bound to.
@@ -65,28 +76,37 @@ impl Turn {
         approval::find_excluded_paths(&rules, &[case, called])
     }
 
+    /// Describes a tool for [`Turn::decide_permission`].
+    pub(crate) fn tool_to_decide_on<'a>(&self, tool: &'a RegisteredTool) -> DecidedTool<'a> {
+        let needs_decision = self.shared.settings.approval_policy.needs_decision(tool);
+        DecidedTool { name: tool.name(), needs_decision }
+    }
+
     /// Decides whether a call may run.
     pub(crate) async fn decide_permission(
         &self,
-        agent: &Agent,
         speaker: &Speaker,
         call: &PendingCall,
-        tool: &RegisteredTool,
+        tool: DecidedTool<'_>,
         proposal: &Proposal,
     ) -> Result<Permission, TurnStop> {
         let rules = self.shared.rules.load_rules().await?;
         let case = RuleCase {
-            tool: tool.name(),
-            agent: &agent.name,
+            tool: tool.name,
+            agent: &speaker.agent,
             directory: Path::new(&self.shared.workspace),
             proposal,
         };
         let policy = self.shared.settings.approval_policy;
-        let needs_decision = policy.needs_decision_on(tool, proposal);
+        let carries_foreign_text = self.carries_foreign_text(proposal).await?;
+        let needs_decision = tool.needs_decision
+            || carries_foreign_text
+            || proposal.level == Some(SafetyLevel::Dangerous)
+            || !proposal.rights.is_empty();
         let verdict = match approval::decide_call(policy, needs_decision, &rules, &case) {
             // A rule that denies or questions the name that was called also applies to the tool
             // behind it.
-            verdict @ (Verdict::Run { .. } | Verdict::Ask { .. }) if call.tool != tool.name() => {
+            verdict @ (Verdict::Run { .. } | Verdict::Ask { .. }) if call.tool != tool.name => {
                 let called = RuleCase { tool: &call.tool, ..case };
                 match approval::decide_call(policy, false, &rules, &called) {
                     Verdict::Run { .. } => verdict,
@@ -115,7 +135,11 @@ impl Turn {
             digest: approval::approval_digest(&call.tool, &call.arguments, proposal),
             expires_at: Timestamp::now().plus(self.shared.settings.approval_expiry),
             always: Rule::allowing_exactly(&case),
-            summary: proposal.summary.clone(),
+            summary: if carries_foreign_text {
+                format!("{}\n{FOREIGN_TEXT_NOTE}", proposal.summary)
+            } else {
+                proposal.summary.clone()
+            },
         };
         Ok(match self.ask_person(speaker, call, question).await? {
             None => Permission::Granted,

@@ -36,6 +36,11 @@ pub struct Proposal {
     /// The reason why the summary does not show all that the decision depends on. A user cannot
     /// approve such a call.
     pub not_shown: Option<String>,
+    /// Text of the model that the call takes to where it has an effect later: into the prompts of
+    /// other turns, or to a remote agent. In a conversation that has read text of others, the call
+    /// is dangerous unless these are the user's own words. Its tool sets
+    /// [`Tool::LEVEL_VARIES`](crate::Tool::LEVEL_VARIES).
+    pub carried_text: Option<String>,
 }
 
 impl Proposal {
@@ -58,6 +63,14 @@ impl Proposal {
     /// the address and everything in it are a model's words.
     pub fn outbound(summary: impl Into<String>, address: &str) -> Self {
         Self { level: Some(SafetyLevel::Dangerous), ..Self::of(summary, [address]) }
+    }
+}
+
+impl Proposal {
+    /// Creates a proposal to keep a text that later turns are shown.
+    pub fn keeping<const N: usize>(summary: impl Into<String>, words: [&str; N]) -> Self {
+        let carried_text = Some(words.join("\n"));
+        Self { carried_text, ..Self::of(summary, words) }
     }
 }
 

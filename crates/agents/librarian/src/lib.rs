@@ -13,6 +13,7 @@ mod holdings;
 pub mod inquiries;
 pub mod knowledge;
 pub mod learnings;
+mod proposing;
 mod provenance;
 mod reporting;
 mod seams;

@@ -1,6 +1,6 @@
 //! Decides whether a call runs, needs a person's approval or is refused.
 
-use lango_tool::{Proposal, RegisteredTool, SafetyLevel, StepDirectory};
+use lango_tool::{RegisteredTool, SafetyLevel, StepDirectory};
 
 use super::rule::{Effect, Rule, RuleCase};
 
@@ -23,13 +23,6 @@ impl ApprovalPolicy {
             Self::AskDangerous | Self::NeverAskDeny => tool.level() == SafetyLevel::Dangerous,
             Self::AskAll => tool.level() == SafetyLevel::Dangerous || !tool.read_only,
         }
-    }
-
-    /// Tells whether this call of `tool` needs a decision if no rule makes one.
-    pub(crate) fn needs_decision_on(self, tool: &RegisteredTool, proposal: &Proposal) -> bool {
-        self.needs_decision(tool)
-            || proposal.level == Some(SafetyLevel::Dangerous)
-            || !proposal.rights.is_empty()
     }
 }
 
@@ -144,7 +137,7 @@ mod tests {
     use std::path::Path;
 
     use lango_protocol::{Right, Rights};
-    use lango_tool::{BoundResource, ProposedStep};
+    use lango_tool::{BoundResource, Proposal, ProposedStep};
     use proptest::prelude::*;
 
     use super::*;

@@ -292,12 +292,15 @@ impl TurnRecord {
         open
     }
 
-    /// Returns the calls with an open question.
+    /// Returns the calls and transfers with an open question, each with its branch.
     pub(crate) fn open_questions(&self) -> Vec<(Option<CallId>, CallId)> {
-        let open = self.open_calls().into_iter();
-        open.filter(|(_, call)| self.asked.contains_key(&call.call))
-            .map(|(branch, call)| (branch, call.call))
-            .collect()
+        let open = self.open_calls();
+        let questions = self.asked.keys().map(|asked| {
+            // A transfer is asked about before its branch begins.
+            let branch = open.iter().find(|(_, call)| call.call == *asked);
+            (branch.and_then(|(branch, _)| branch.clone()), asked.clone())
+        });
+        questions.collect()
     }
 
     /// Returns the calls that will not get a result when the turn continues.

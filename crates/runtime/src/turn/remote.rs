@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
-use lango_protocol::{AgentName, DelegationStatus, EventBody, marker};
-use lango_text::truncate;
+use lango_protocol::{AgentName, DelegationStatus, EventBody, TRANSFER_TOOL, marker};
+use lango_text::{make_lines_visible, truncate};
+use lango_tool::Proposal;
 use tokio::sync::mpsc;
 use tracing::Instrument as _;
 
 use super::think::{ends_turn, finish_transfer};
 use super::{SpeakerFlow, SpeakerRole, Turn, TurnStop};
-use crate::record::Delegation;
+use crate::call_report::CallRefusal;
+use crate::permission::{DecidedTool, Permission};
+use crate::record::{Delegation, PendingCall};
 use crate::recorder::{EventDraft, Speaker};
 use crate::remote::{RemoteAgent, RemoteReply, RemoteRequest};
 
@@ -28,6 +31,10 @@ impl Turn {
     ) -> Result<SpeakerFlow, TurnStop> {
         let role = SpeakerRole::Specialist { delegation, direct };
         let speaker = Speaker { agent: name.clone(), branch: Some(delegation.call.clone()) };
+        if let Some(refusal) = self.refuse_to_send(delegation).await? {
+            let reason = format!("the task was not sent to {name}: {}", refusal.reason);
+            return self.abandon_delegation(delegation, reason).await;
+        }
         let step = self.recorder.update(|record| self.spend_call(record, role)).await?;
         let (message, sender) = self
             .recorder
@@ -75,6 +82,37 @@ impl Turn {
                 self.abandon_delegation(delegation, reason).await
             }
         }
+    }
+
+    /// Decides whether a task may be sent to a remote agent, as if the transfer were a call of the
+    /// orchestrator: it takes the model's words to another machine.
+    async fn refuse_to_send(
+        &self,
+        delegation: &Delegation,
+    ) -> Result<Option<CallRefusal>, TurnStop> {
+        let Delegation { call, to, task, .. } = delegation;
+        let speaker = Speaker { agent: self.team.root.name.clone(), branch: None };
+        let call = PendingCall {
+            call: call.clone(),
+            tool: TRANSFER_TOOL.to_owned(),
+            arguments: format!("{to}\n{task}"),
+            read_only: false,
+            started: false,
+        };
+        let shown = make_lines_visible(task, "  | ");
+        let summary = format!(
+            "Send this task to the remote agent {to}\n{shown}\n(for every task of it: lango \
+             approvals add allow --tool {TRANSFER_TOOL} -- {to} '*')"
+        );
+        let proposal = Proposal {
+            carried_text: Some(task.clone()),
+            ..Proposal::of(summary, [to.as_str(), task])
+        };
+        let tool = DecidedTool { name: TRANSFER_TOOL, needs_decision: false };
+        Ok(match self.decide_permission(&speaker, &call, tool, &proposal).await? {
+            Permission::NotNeeded | Permission::Granted => None,
+            Permission::Withheld(refusal) => Some(refusal),
+        })
     }
 
     /// Waits for the reply and shows its text as it streams.

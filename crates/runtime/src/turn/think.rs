@@ -159,6 +159,12 @@ impl Turn {
         blocks
     }
 
+    /// Tells whether an agent of this turn was shown context from other sources than these.
+    pub(crate) async fn has_context_beyond(&self, sources: &[&str]) -> bool {
+        let contexts = self.context.lock().await;
+        contexts.values().flatten().any(|block| !sources.contains(&block.source))
+    }
+
     pub(super) async fn record_answer(
         &self,
         speaker: &Speaker,

@@ -2,12 +2,13 @@
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, plural, to_one_line};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{AnsweredInquiry, Inquiry};
 use crate::knowledge::tools::report_saved;
+use crate::proposing::propose_keeping;
 use crate::reporting::{MAX_ENTRY_CHARACTERS, describe_activity};
 use crate::{Holdings, Provenance};
 
@@ -97,6 +98,7 @@ impl Tool for AnswerInquiry {
         "Records the user's answer to an open question: saved as knowledge, the question closed.";
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
+    const LEVEL_VARIES: bool = true;
 
     async fn run(
         &self,
@@ -105,6 +107,13 @@ impl Tool for AnswerInquiry {
     ) -> Result<AnsweredInquiry, ToolError> {
         let provenance = Provenance::of_call(&context, None);
         Ok(self.0.inquiries().answer(&given.id, &given.answer, provenance, None).await?)
+    }
+
+    fn propose(&self, given: &AnswerArguments) -> Option<Proposal> {
+        let mut proposal = propose_keeping("answer", [&given.id, &given.answer]);
+        // The id is not a word of anybody.
+        proposal.carried_text = Some(given.answer.clone());
+        Some(proposal)
     }
 
     fn describe(&self, given: &AnswerArguments) -> Option<String> {

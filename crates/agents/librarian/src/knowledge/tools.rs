@@ -2,13 +2,14 @@
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, to_one_line};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
     KnowledgeCategory, KnowledgeHit, KnowledgeHits, NewKnowledge, SaveOutcome, SavedKnowledge,
 };
+use crate::proposing::propose_keeping;
 use crate::reporting::{
     MAX_ENTRY_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, describe_activity,
     report_found_entries,
@@ -47,6 +48,7 @@ impl Tool for SaveKnowledge {
          version; the old ones are kept, and the result says what was replaced.";
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
+    const LEVEL_VARIES: bool = true;
 
     async fn run(
         &self,
@@ -62,6 +64,11 @@ impl Tool for SaveKnowledge {
             confidence: None,
         };
         Ok(self.0.knowledge().save(new).await?)
+    }
+
+    fn propose(&self, given: &SaveArguments) -> Option<Proposal> {
+        let tags = given.tags.join(" ");
+        Some(propose_keeping("knowledge", [&given.key, &given.content, &tags]))
     }
 
     fn describe(&self, given: &SaveArguments) -> Option<String> {

@@ -2,12 +2,13 @@
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, to_one_line};
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Learning, LearningHits, LearningOrigin, NewLearning};
 use crate::knowledge::tools::{check_limit, check_query};
+use crate::proposing::propose_keeping;
 use crate::reporting::{
     MAX_ENTRY_CHARACTERS, MAX_NAME_CHARACTERS, MAX_REMARK_CHARACTERS, describe_activity,
     report_found_entries,
@@ -43,6 +44,7 @@ impl Tool for SaveLearning {
          tool as trigger and an error_pattern it is offered when that failure comes back.";
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
+    const LEVEL_VARIES: bool = true;
 
     async fn run(
         &self,
@@ -59,6 +61,13 @@ impl Tool for SaveLearning {
         };
         let id = self.0.learnings().save(new).await?;
         Ok(SaveOutput { id })
+    }
+
+    fn propose(&self, given: &SaveArguments) -> Option<Proposal> {
+        let SaveArguments { trigger, fix, error_pattern, diagnosis } = given;
+        let [error_pattern, diagnosis] =
+            [error_pattern, diagnosis].map(|text| text.as_deref().unwrap_or_default());
+        Some(propose_keeping("lesson", [trigger, fix, error_pattern, diagnosis]))
     }
 
     fn describe(&self, given: &SaveArguments) -> Option<String> {

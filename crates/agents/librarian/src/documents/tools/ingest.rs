@@ -175,7 +175,9 @@ impl Tool for IngestDocuments {
         }
         let path = arguments.path.as_deref()?;
         let summary = format!("Read {} into the documents", make_visible(path));
-        Some(Proposal::of_step(summary, self.propose_path(path)))
+        // What is ingested is found in later turns: which file that is, is for the user to say.
+        let carried_text = Some(path.to_owned());
+        Some(Proposal { carried_text, ..Proposal::of_step(summary, self.propose_path(path)) })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Implements `graph_add`, which records a relation.
 
 use lango_protocol::CallReport;
-use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,7 @@ use lango_retrieval::{EntryKey, EntrySpace, Retrieval};
 
 use super::relation::render_relation;
 use crate::graph::{AddOutcome, GraphName, NewTriple};
+use crate::proposing::propose_keeping;
 use crate::reporting::describe_activity;
 use crate::{Holdings, LibrarianError, Provenance};
 
@@ -51,6 +52,7 @@ impl Tool for AddRelation {
         "Records a relation between two things in the knowledge graph, with its source.";
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
+    const LEVEL_VARIES: bool = true;
 
     async fn run(&self, given: AddArguments, context: ToolContext) -> Result<AddOutput, ToolError> {
         let graph = self.holdings.graph();
@@ -76,6 +78,12 @@ impl Tool for AddRelation {
             mentioned_in,
         };
         Ok(output(graph.record_relation(triple).await?))
+    }
+
+    fn propose(&self, given: &AddArguments) -> Option<Proposal> {
+        let AddArguments { subject, predicate, object, source } = given;
+        let source = source.as_deref().unwrap_or_default();
+        Some(propose_keeping("relation", [subject, predicate, object, source]))
     }
 
     fn describe(&self, given: &AddArguments) -> Option<String> {
