@@ -49,6 +49,17 @@ class Plain:
         return words(f"hello {arguments.get('name', 'you')}")
 
 
+class Lookup(Plain):
+    """Its tool returns the text of the file --state, whatever is looked up."""
+
+    def tools(self, session):
+        return [tool("lookup", "Looks something up.", {"query": {"type": "string"}})]
+
+    def call(self, name, arguments, session):
+        with open(self.options.state, encoding="utf-8") as file:
+            return words(file.read())
+
+
 class RugPull(Plain):
     """After the first list (or at once with --changed) the tool has another description and schema. Says
     so by list_changed."""
@@ -353,6 +364,7 @@ class Stall(Plain):
 
 MODES = {
     "plain": Plain,
+    "lookup": Lookup,
     "rug-pull": RugPull,
     "env-dump": EnvDump,
     "flood": Flood,

@@ -52,10 +52,11 @@ struct PermissionQuestion {
 }
 
 impl Turn {
-    /// Tells whether a call of this tool can run without consulting a person or a rule.
+    /// Tells whether a call of this tool can run without consulting a person or a rule. What a call
+    /// that only reads would do is known from its tool; any other is looked at.
     pub(crate) fn needs_no_permission(&self, agent: &Agent, tool: &RegisteredTool) -> bool {
         !self.shared.settings.approval_policy.needs_decision(tool)
-            && !tool.level_varies
+            && tool.read_only
             && !self.shared.rules.may_object_to(tool.name(), &agent.name)
     }
 

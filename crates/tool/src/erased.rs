@@ -32,9 +32,6 @@ pub trait Tool: Send + Sync + 'static {
     const LEVEL: SafetyLevel;
     /// Tells whether calls only read, and may run in parallel.
     const READ_ONLY: bool;
-    /// Tells whether some calls are more dangerous than [`Tool::LEVEL`]. Their proposals say so
-    /// ([`Proposal::level`]), and every call is proposed before it runs.
-    const LEVEL_VARIES: bool = false;
 
     /// Runs one call.
     fn run(
@@ -194,8 +191,6 @@ pub struct RegisteredTool {
     pub declaration: ToolDeclaration,
     /// True if calls only read.
     pub read_only: bool,
-    /// True if single calls can be more dangerous than its level; see [`Tool::LEVEL_VARIES`].
-    pub level_varies: bool,
     /// The agent it belongs to, if that is not decided by its name.
     pub owner: Option<AgentName>,
     /// Its purpose in a few words for listings, if its name does not tell.
@@ -209,7 +204,6 @@ impl RegisteredTool {
         Self {
             declaration: ToolDeclaration::of::<T>(),
             read_only: T::READ_ONLY,
-            level_varies: T::LEVEL_VARIES,
             owner: None,
             capability: None,
             implementation: Arc::new(tool),
@@ -223,8 +217,7 @@ impl RegisteredTool {
         implementation: Arc<dyn AnyTool>,
     ) -> Self {
         let (owner, capability) = (None, None);
-        let level_varies = false;
-        Self { declaration, read_only, level_varies, owner, capability, implementation }
+        Self { declaration, read_only, owner, capability, implementation }
     }
 
     /// Assigns the tool to an agent by name; `None` leaves it to its prefix.

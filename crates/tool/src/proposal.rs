@@ -38,8 +38,7 @@ pub struct Proposal {
     pub not_shown: Option<String>,
     /// Text of the model that the call takes to where it has an effect later: into the prompts of
     /// other turns, or to a remote agent. In a conversation that has read text of others, the call
-    /// is dangerous unless these are the user's own words. Its tool sets
-    /// [`Tool::LEVEL_VARIES`](crate::Tool::LEVEL_VARIES).
+    /// is dangerous unless these are the user's own words.
     pub carried_text: Option<String>,
 }
 

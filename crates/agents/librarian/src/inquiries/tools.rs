@@ -98,7 +98,6 @@ impl Tool for AnswerInquiry {
         "Records the user's answer to an open question: saved as knowledge, the question closed.";
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
-    const LEVEL_VARIES: bool = true;
 
     async fn run(
         &self,

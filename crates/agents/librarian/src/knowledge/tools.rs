@@ -48,7 +48,6 @@ impl Tool for SaveKnowledge {
          version; the old ones are kept, and the result says what was replaced.";
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
-    const LEVEL_VARIES: bool = true;
 
     async fn run(
         &self,

@@ -44,7 +44,6 @@ impl Tool for SaveLearning {
          tool as trigger and an error_pattern it is offered when that failure comes back.";
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
-    const LEVEL_VARIES: bool = true;
 
     async fn run(
         &self,

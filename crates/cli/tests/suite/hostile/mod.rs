@@ -6,6 +6,7 @@ mod arguments;
 mod circles;
 mod commands;
 mod files;
+mod injected;
 mod injection;
 mod ownership;
 mod provider;

@@ -101,7 +101,6 @@ impl Tool for IngestDocuments {
         is unchanged is left alone.";
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
-    const LEVEL_VARIES: bool = true;
 
     async fn run(
         &self,

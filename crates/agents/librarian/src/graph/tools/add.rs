@@ -52,7 +52,6 @@ impl Tool for AddRelation {
         "Records a relation between two things in the knowledge graph, with its source.";
     const LEVEL: SafetyLevel = SafetyLevel::Moderate;
     const READ_ONLY: bool = false;
-    const LEVEL_VARIES: bool = true;
 
     async fn run(&self, given: AddArguments, context: ToolContext) -> Result<AddOutput, ToolError> {
         let graph = self.holdings.graph();
