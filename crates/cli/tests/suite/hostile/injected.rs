@@ -263,7 +263,7 @@ fn as_html(text: &str) -> String {
 }
 
 /// The files below a directory with their content.
-fn files_below(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+pub(super) fn files_below(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![directory.to_owned()];
     while let Some(directory) = open.pop() {

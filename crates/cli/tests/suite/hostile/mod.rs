@@ -5,6 +5,7 @@
 mod arguments;
 mod circles;
 mod commands;
+mod every_tool;
 mod files;
 mod injected;
 mod injection;
