@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use lango_protocol::{CallStatus, Event, EventBody, SessionId};
+use lango_protocol::{AgentName, CallStatus, Event, EventBody, SessionId};
 use lango_store::{Journal, StoreError};
 use lango_text::{significant_words, split_words, stem_word};
-use lango_tool::{Proposal, SafetyLevel};
+use lango_tool::{CarriedText, Proposal, SafetyLevel};
 
 use crate::team::{Specialist, Team};
 use crate::turn::Turn;
@@ -27,8 +27,10 @@ const OWN_SOURCES: [&str; 4] = ["surroundings", "sender", "lango", "remote agent
 struct ConversationWords {
     /// The stems of the words that the user said.
     said: BTreeSet<String>,
-    /// True if agents were shown text of others.
+    /// True if agents were shown text of others, except for the receiver.
     has_foreign_text: bool,
+    /// The remote agent that would get a text.
+    receiver: Option<AgentName>,
 }
 
 impl Turn {
@@ -37,8 +39,8 @@ impl Turn {
         &self,
         proposal: &Proposal,
     ) -> Result<bool, StoreError> {
-        let Some(text) = &proposal.carried_text else { return Ok(false) };
-        let mut words = ConversationWords::default();
+        let Some(CarriedText { text, to }) = &proposal.carried_text else { return Ok(false) };
+        let mut words = ConversationWords { receiver: to.clone(), ..ConversationWords::default() };
         words.read(&self.shared.journal, self.recorder.session(), &self.team).await?;
         words.has_foreign_text |= self.has_context_beyond(&OWN_SOURCES).await;
         Ok(words.has_foreign_text && !words.cover(text))
@@ -65,18 +67,18 @@ impl ConversationWords {
 
     fn add(&mut self, event: &Event, team: &Team) {
         self.has_foreign_text |= match &event.body {
-            EventBody::UserMessage { text, attachment, sender, images, .. } => {
-                if sender.is_none() {
-                    self.said.extend(split_words(text).map(|word| stem_word(&word)));
-                }
-                sender.is_some() || attachment.is_some() || !images.is_empty()
+            // In a session of an API client, the client is the user.
+            EventBody::UserMessage { text, attachment, images, .. } => {
+                self.said.extend(split_words(text).map(|word| stem_word(&word)));
+                attachment.is_some() || !images.is_empty()
             }
             EventBody::ToolResult { tool, status, .. } => {
                 let ran = matches!(status, CallStatus::Ok | CallStatus::Error);
                 ran && !only_confirms(team, tool)
             }
             EventBody::TransferFinished { to, .. } => {
-                !matches!(team.find_specialist(to), Some(Specialist::Local { .. }))
+                let is_local = matches!(team.find_specialist(to), Some(Specialist::Local { .. }));
+                !is_local && self.receiver.as_ref() != Some(to)
             }
             _ => false,
         };

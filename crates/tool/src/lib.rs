@@ -18,5 +18,5 @@ pub use erased::{
     AnyTool, ErasedCall, PreparedCall, RegisteredTool, Tool, ToolFuture, ToolOutput, write_schema,
 };
 pub use error::ToolError;
-pub use proposal::{BoundResource, Proposal, ProposedStep, StepDirectory};
+pub use proposal::{BoundResource, CarriedText, Proposal, ProposedStep, StepDirectory};
 pub use registry::{DuplicateTool, ToolRegistry};

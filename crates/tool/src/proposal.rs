@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use lango_protocol::Rights;
+use lango_protocol::{AgentName, Rights};
 
 use crate::SafetyLevel;
 
@@ -39,7 +39,7 @@ pub struct Proposal {
     /// Text of the model that the call takes to where it has an effect later: into the prompts of
     /// other turns, or to a remote agent. In a conversation that has read text of others, the call
     /// is dangerous unless these are the user's own words.
-    pub carried_text: Option<String>,
+    pub carried_text: Option<CarriedText>,
 }
 
 impl Proposal {
@@ -68,9 +68,19 @@ impl Proposal {
 impl Proposal {
     /// Creates a proposal to keep a text that later turns are shown.
     pub fn keeping<const N: usize>(summary: impl Into<String>, words: [&str; N]) -> Self {
-        let carried_text = Some(words.join("\n"));
+        let carried_text = Some(CarriedText { text: words.join("\n"), to: None });
         Self { carried_text, ..Self::of(summary, words) }
     }
+}
+
+/// Is a text of the model that a call takes to where it has an effect later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CarriedText {
+    /// The text.
+    pub text: String,
+    /// The remote agent that gets it. Its own words, which the conversation may have, are no news to
+    /// it.
+    pub to: Option<AgentName>,
 }
 
 /// Describes one thing that a call would do: a command with its arguments, a path, an address.

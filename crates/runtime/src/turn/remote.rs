@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lango_protocol::{AgentName, DelegationStatus, EventBody, TRANSFER_TOOL, marker};
 use lango_text::{make_lines_visible, truncate};
-use lango_tool::Proposal;
+use lango_tool::{CarriedText, Proposal};
 use tokio::sync::mpsc;
 use tracing::Instrument as _;
 
@@ -105,7 +105,7 @@ impl Turn {
              approvals add allow --tool {TRANSFER_TOOL} -- {to} '*')"
         );
         let proposal = Proposal {
-            carried_text: Some(task.clone()),
+            carried_text: Some(CarriedText { text: task.clone(), to: Some(to.clone()) }),
             ..Proposal::of(summary, [to.as_str(), task])
         };
         let tool = DecidedTool { name: TRANSFER_TOOL, needs_decision: false };

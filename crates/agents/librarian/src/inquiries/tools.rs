@@ -2,7 +2,7 @@
 
 use lango_protocol::CallReport;
 use lango_text::{code_span, plural, to_one_line};
-use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{CarriedText, Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -111,7 +111,7 @@ impl Tool for AnswerInquiry {
     fn propose(&self, given: &AnswerArguments) -> Option<Proposal> {
         let mut proposal = propose_keeping("answer", [&given.id, &given.answer]);
         // The id is not a word of anybody.
-        proposal.carried_text = Some(given.answer.clone());
+        proposal.carried_text = Some(CarriedText { text: given.answer.clone(), to: None });
         Some(proposal)
     }
 

@@ -15,7 +15,6 @@ use crate::journal::Turn;
 use crate::mcp::peer::{configure, hostile};
 use crate::site::Site;
 
-const AGENTS: [&str; 4] = ["operator", "navigator", "librarian", "chronicler"];
 /// In a file that agents must not read.
 const PRIVATE: &str = "PRIVATE-7d1f0c";
 /// In a file that decides what other programs do.
@@ -27,13 +26,13 @@ const DECIDING: [&str; 6] = [
     ".git/hooks/pre-commit",
     ".vscode/tasks.json",
 ];
-/// The calls of one reply, and of one turn.
-const CALLS_IN_REPLY: usize = 12;
-const CALLS_IN_TURN: usize = 72;
+/// The most calls that a reply may have, and those of a turn: an agent whose replies come to nothing
+/// is stopped after four.
+const CALLS_IN_REPLY: usize = 8;
+const CALLS_IN_TURN: usize = 3 * CALLS_IN_REPLY;
 
 /// A tool as an agent's model sees it.
 struct KnownTool {
-    agent: &'static str,
     name: String,
     parameters: Value,
 }
@@ -58,15 +57,18 @@ fn at_home<'a>(lango: &'a Lango, invocation: Invocation<'a>) -> Invocation<'a> {
     invocation.set("HOME", lango.workspace())
 }
 
-async fn known_tools(lango: &Lango) -> Vec<KnownTool> {
-    let mut tools = Vec::new();
-    for agent in AGENTS {
-        let shown = at_home(lango, lango.command(&["prompt", "show", agent, "--json"])).run().await;
-        let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
-        for tool in shown["tools"].as_array().unwrap() {
-            let name = tool["name"].as_str().unwrap().to_owned();
-            tools.push(KnownTool { agent, name, parameters: tool["parameters"].clone() });
-        }
+async fn known_tools(lango: &Lango, agent: &str) -> Vec<KnownTool> {
+    let shown = at_home(lango, lango.command(&["prompt", "show", agent, "--json"])).run().await;
+    let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+    let read = |tool: &Value| {
+        let name = tool["name"].as_str().unwrap().to_owned();
+        KnownTool { name, parameters: tool["parameters"].clone() }
+    };
+    let mut tools: Vec<KnownTool> = shown["tools"].as_array().unwrap().iter().map(read).collect();
+    if agent == "operator" {
+        // Tools of servers are known when a turn begins.
+        let parameters = json!({ "properties": { "query": { "type": "string" } } });
+        tools.push(KnownTool { name: "mcp_desk_lookup".to_owned(), parameters });
     }
     tools
 }
@@ -166,7 +168,7 @@ async fn state(lango: &Lango) -> (BTreeMap<PathBuf, Vec<u8>>, Vec<String>) {
 
 fn check(agent: &str, turn: &Turn, made: usize) {
     let results = turn.results();
-    assert_eq!(results.len(), made, "{agent}: {:?}", turn.status());
+    assert_eq!(results.len(), made, "{agent}: {} {:?}", turn.status(), turn.warnings());
     for (tool, status, output) in results {
         let only_names_it = output.len() < 4096 && tool == "fs_search" && status != CallStatus::Ok;
         let said = output.contains(PRIVATE) && status == CallStatus::Ok;
@@ -176,40 +178,67 @@ fn check(agent: &str, turn: &Turn, made: usize) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn no_tool_reaches_out_or_reads_and_changes_what_it_must_not_without_a_question() {
+/// Has an agent call each of its tools with each probe. Returns how many calls that were.
+async fn walk(agent: &'static str) -> usize {
     let (mut lango, site) = prepare().await;
-    let tools = known_tools(&lango).await;
-    assert!(tools.len() > 40 && tools.iter().any(|tool| tool.name == "mcp_desk_lookup"));
+    let tools = known_tools(&lango, agent).await;
     let probes = probes(&lango, &site);
     let before = state(&lango).await;
-    for agent in AGENTS {
-        let calls: Vec<(String, Value)> = tools
-            .iter()
-            .filter(|tool| tool.agent == agent)
-            .flat_map(|tool| {
-                let calls = probes.iter().flat_map(|probe| calls_with(tool, probe));
-                calls.map(|arguments| (tool.name.clone(), arguments)).collect::<Vec<_>>()
-            })
-            .collect();
-        for calls in calls.chunks(CALLS_IN_TURN) {
-            lango = lango.now_playing(&[&script(agent, calls)]).await;
-            let asked = at_home(&lango, lango.ask("Have a look at this."))
-                .input("A letter that is not the user's.")
-                .set("LANGO_EGRESS_ALLOW", site.allowed());
-            let turn = asked.turn().await;
-            check(agent, &turn, calls.len());
+    let mut calls: Vec<(String, Value)> = Vec::new();
+    for tool in &tools {
+        for arguments in probes.iter().flat_map(|probe| calls_with(tool, probe)) {
+            let call = (tool.name.clone(), arguments);
+            // A call that is made again and again is stopped as a loop.
+            if !calls.contains(&call) {
+                calls.push(call);
+            }
         }
     }
+    for calls in calls.chunks(CALLS_IN_TURN) {
+        lango = lango.now_playing(&[&script(agent, calls)]).await;
+        let asked = at_home(&lango, lango.ask("Have a look at this."))
+            .input("A letter that is not the user's.")
+            .set("LANGO_EGRESS_ALLOW", site.allowed());
+        check(agent, &asked.turn().await, calls.len());
+    }
     let after = state(&lango).await;
-    let changed: Vec<&PathBuf> = after
-        .0
-        .iter()
-        .filter(|(path, text)| before.0.get(*path) != Some(text))
-        .map(|(path, _)| path)
-        .collect();
+    let is_new = |(path, text): &(&PathBuf, &Vec<u8>)| before.0.get(*path) != Some(text);
+    let changed: Vec<&PathBuf> = after.0.iter().filter(is_new).map(|(path, _)| path).collect();
     assert!(changed.is_empty(), "{changed:?}");
     assert_eq!(before.0.len(), after.0.len());
     assert_eq!(before.1, after.1);
     assert_eq!(site.connections(), 0, "{:?}", site.requests());
+    calls.len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_tool_of_the_operator_does_what_needs_a_question() {
+    assert!(walk("operator").await > 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_tool_of_the_navigator_does_what_needs_a_question() {
+    assert!(walk("navigator").await > 50);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_tool_of_the_librarian_does_what_needs_a_question() {
+    assert!(walk("librarian").await > 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_tool_of_the_chronicler_does_what_needs_a_question() {
+    assert!(walk("chronicler").await > 100);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_agent_with_tools_is_walked_over() {
+    let lango = Lango::silent().await;
+    let listed = lango.command(&["tools", "list", "--json"]).run().await;
+    let listed: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
+    let known = ["operator", "navigator", "librarian", "chronicler"];
+    for tool in &listed {
+        let owner = tool["owner"].as_str();
+        assert!(owner.is_none_or(|owner| known.contains(&owner)), "{tool}");
+    }
 }

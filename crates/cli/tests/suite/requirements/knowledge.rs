@@ -149,7 +149,9 @@ async fn what_an_agent_is_told_stays_the_same_for_a_turn() {
     let second = save("release hour", "We release the billing service at nine in the morning.");
     let lango =
         lango.now_playing(&[TO_LIBRARIAN, &calling("librarian", &[(second.0, &second.1)])]).await;
-    let turn = lango.ask("when do we release the billing service?").turn().await;
+    // What the user did not say is asked about once there is knowledge in the prompt.
+    let question = "when do we release the billing service?";
+    let turn = lango.ask(question).with(&["--approve", "all"]).turn().await;
     assert_eq!(turn.code, 0);
     let asked = lango.requests_of("librarian");
     assert_eq!(asked.len(), 2);

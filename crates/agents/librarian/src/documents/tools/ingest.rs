@@ -7,7 +7,7 @@ use lango_egress::Destination;
 use lango_places::Places;
 use lango_protocol::CallReport;
 use lango_text::{code_span, make_visible, to_one_line};
-use lango_tool::{Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError};
+use lango_tool::{CarriedText, Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -175,7 +175,7 @@ impl Tool for IngestDocuments {
         let path = arguments.path.as_deref()?;
         let summary = format!("Read {} into the documents", make_visible(path));
         // What is ingested is found in later turns: which file that is, is for the user to say.
-        let carried_text = Some(path.to_owned());
+        let carried_text = Some(CarriedText { text: path.to_owned(), to: None });
         Some(Proposal { carried_text, ..Proposal::of_step(summary, self.propose_path(path)) })
     }
 }
