@@ -8,8 +8,10 @@ use lango_a2a::remote::{
 };
 use lango_a2a::signature::TrustedKey;
 use lango_egress::{HeaderValue, Rules};
+use lango_protocol::InstructionText;
 use lango_runtime::ContextSource;
 use lango_store::Database;
+use lango_text::to_single_spaced;
 use tokio::sync::mpsc;
 
 use crate::AppError;
@@ -120,6 +122,7 @@ pub fn remote_config(config: &Config, agent: &RemoteAgentConfig) -> Result<Remot
         name: agent.name.parse().map_err(|error| wrong("name", format!("{error}")))?,
         card_url: card_url(&agent.agent_card_url)
             .map_err(|error| wrong("agentCardUrl", error.to_string()))?,
+        description: read_description(agent),
         token,
         token_env: agent.token_env.clone(),
         allow_hosts: agent
@@ -137,6 +140,13 @@ pub fn remote_config(config: &Config, agent: &RemoteAgentConfig) -> Result<Remot
             ..usual
         },
     })
+}
+
+/// Returns the owner's description of an agent in one line, without a full stop.
+fn read_description(agent: &RemoteAgentConfig) -> Option<InstructionText> {
+    let text = to_single_spaced(agent.description.as_deref()?);
+    let text = text.trim_end_matches('.');
+    (!text.is_empty()).then(|| InstructionText::from_owner(text))
 }
 
 /// Reads the keys from the files, each of which holds one or a set.

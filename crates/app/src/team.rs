@@ -8,7 +8,7 @@ use lango_mcp::client::Servers;
 use lango_orchestration::{
     AgentTree, AgentTreeConfig as TreeConfig, RemoteAgentSpec, RootAgent, Topology,
 };
-use lango_protocol::AgentName;
+use lango_protocol::{AgentName, ForeignText};
 use lango_runtime::{RemoteAgent, Runtime};
 use lango_tool::{RegisteredTool, ToolRegistry};
 use parking_lot::Mutex;
@@ -97,8 +97,12 @@ impl Roster {
 
     /// Refuses a name for a remote agent that the team cannot have.
     pub fn check_remote_name(&self, name: &AgentName) -> Result<(), AppError> {
-        let spec =
-            RemoteAgentSpec { name: name.clone(), description: String::new(), skills: Vec::new() };
+        let spec = RemoteAgentSpec {
+            name: name.clone(),
+            description: None,
+            card_description: ForeignText::default(),
+            card_skills: Vec::new(),
+        };
         self.parts.build(Vec::new(), vec![spec]).map(drop)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use bytes::Bytes;
-use lango_protocol::{CallId, CallReport, CallStatus, DelegationStatus, ORCHESTRATOR};
+use lango_protocol::{CallId, CallReport, CallStatus, DelegationStatus, Instruction, ORCHESTRATOR};
 use lango_tool::ToolDeclaration;
 
 use crate::ModelId;
@@ -17,8 +17,8 @@ pub struct ModelRequest {
     /// The agent's role in the turn. It is not sent to a provider: a language model reads it in its
     /// instruction.
     pub role: RequestRole,
-    /// The agent's identity and its way of working.
-    pub instruction: Arc<str>,
+    /// The agent's identity and its way of working. Its type has no place for words of others.
+    pub instruction: Instruction,
     /// Facts for this request; rendered next to the newest user message.
     pub context: Vec<ContextBlock>,
     /// The conversation it may see, oldest first.
@@ -52,12 +52,29 @@ impl ModelRequest {
             whole.push_str("<context source=\"");
             whole.push_str(block.source);
             whole.push_str("\">\n");
-            whole.push_str(block.text.trim_end());
+            push_block_text(&mut whole, block.text.trim_end());
             whole.push_str("\n</context>\n\n");
         }
         whole.push_str(&text);
         Cow::Owned(whole)
     }
+}
+
+/// Appends the text of a block. Text of others cannot end its block or begin another: such a tag in it
+/// gets a space.
+fn push_block_text(whole: &mut String, text: &str) {
+    const TAGS: [&str; 2] = ["<context", "</context"];
+    // The positions are those of the text itself, because only ASCII letters change.
+    let lower = text.to_ascii_lowercase();
+    let mut written = 0;
+    for (position, _) in lower.match_indices('<') {
+        if TAGS.iter().any(|tag| lower[position..].starts_with(tag)) {
+            whole.push_str(&text[written..=position]);
+            whole.push(' ');
+            written = position + 1;
+        }
+    }
+    whole.push_str(&text[written..]);
 }
 
 /// Says which part an agent plays in a turn.
@@ -334,6 +351,30 @@ mod tests {
         assert_eq!(shown(r#"{"a": 1}"#), r#"{"a": 1}"#);
         for bad in ["", "[1]", "null", r#"{"a": 1"#, r#"{"a": 1e309}"#, r#"{"a": "\ud800"}"#] {
             assert_eq!(shown(bad), "{}", "{bad}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_ends_the_block_that_it_stands_in(
+            text in "(\\PC|</?[Cc]on[Tt]ext|>|\n| source=\"x\"){0,40}",
+        ) {
+            let request = ModelRequest {
+                context: vec![ContextBlock { source: "page", text: text.clone() }],
+                messages: vec![Message::user("Hello.")],
+                ..ModelRequest::default()
+            };
+            let message = UserMessage::new("Hello.");
+            let whole = request.user_text(0, &message);
+            let lower = whole.to_ascii_lowercase();
+            proptest::prop_assert_eq!(lower.matches("<context").count(), 1);
+            proptest::prop_assert_eq!(lower.matches("</context").count(), 1);
+            // Nothing else is changed.
+            let block = whole.strip_prefix("<context source=\"page\">\n");
+            let block = block.and_then(|block| block.strip_suffix("\n</context>\n\nHello."));
+            let without_spaces = |text: &str| text.replace(' ', "");
+            let block = block.map(without_spaces);
+            proptest::prop_assert_eq!(block, Some(without_spaces(text.trim_end())));
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use lango_protocol::{AgentName, ORCHESTRATOR, SINGLE_AGENT};
+use lango_protocol::{AgentName, ForeignText, InstructionText, ORCHESTRATOR, SINGLE_AGENT};
 use lango_tool::ToolRegistry;
 
-use crate::instruction::{DELEGATING_IDENTITY, RoutedTeam, RoutingEntry, describe_remote};
+use crate::card::describe_card;
+use crate::instruction::{DELEGATING_IDENTITY, RoutedTeam, RoutingEntry};
 use crate::prompt::{PromptAudience, with_opening};
 use crate::{
     AgentSpec, AgentTree, OrchestrationError, Orchestrator, PromptSections, RootAgent, SingleAgent,
@@ -17,7 +18,7 @@ pub const DEFAULT_MAX_DELEGATION_ROUNDS: u32 = 5;
 
 /// Builds a sub-agent's prompt from its name and its spec's instruction. The result is the whole
 /// prompt, below the line that names the agent.
-pub type SubAgentPrompt<'a> = dyn Fn(&str, &str) -> String + 'a;
+pub type SubAgentPrompt<'a> = dyn Fn(&str, &str) -> InstructionText + 'a;
 
 /// Holds the inputs of a tree.
 pub struct AgentTreeConfig<'a> {
@@ -44,10 +45,12 @@ pub struct AgentTreeConfig<'a> {
 pub struct RemoteAgentSpec {
     /// Its local name.
     pub name: AgentName,
-    /// The description in its card.
-    pub description: String,
+    /// The owner's description, which stands in the orchestrator's instruction.
+    pub description: Option<InstructionText>,
+    /// The description in its card, which the orchestrator gets as data if the owner gave none.
+    pub card_description: ForeignText,
     /// The skills in its card.
-    pub skills: Vec<String>,
+    pub card_skills: Vec<ForeignText>,
 }
 
 /// Builds the agents: partitions the tools, leaves out agents that have nothing to do, and writes
@@ -65,10 +68,14 @@ fn build_single_agent(config: &AgentTreeConfig<'_>) -> Result<SingleAgent, Orche
     let name: AgentName = SINGLE_AGENT.parse()?;
     let tools: Vec<_> = config.tools.iter().cloned().collect();
     let role = match capability_description(&tools) {
-        none if none.is_empty() => "a personal assistant".to_owned(),
-        capabilities => format!("a personal assistant with tools for {capabilities}"),
+        none if none.is_empty() => "a personal assistant".into(),
+        capabilities => {
+            InstructionText::concat(["a personal assistant with tools for ".into(), capabilities])
+        }
     };
-    let system_prompt = config.prompts.compose(&name, &role, PromptAudience::SingleAgent, "", "");
+    let (identity, generated) = (InstructionText::default(), InstructionText::default());
+    let audience = PromptAudience::SingleAgent;
+    let system_prompt = config.prompts.compose(&name, role, audience, identity, generated);
     Ok(SingleAgent { name, system_prompt, tools })
 }
 
@@ -98,10 +105,10 @@ fn build_orchestrator(config: AgentTreeConfig<'_>) -> Result<Orchestrator, Orche
     };
     let system_prompt = config.prompts.compose(
         &name,
-        "the coordinator of a team of specialists",
+        "the coordinator of a team of specialists".into(),
         PromptAudience::Orchestrator,
-        DELEGATING_IDENTITY,
-        &team.render_instruction(),
+        DELEGATING_IDENTITY.into(),
+        team.render_instruction(),
     );
     sub_agents.extend(config.remote_agents.into_iter().map(build_remote_agent));
     let unmatched = partition.unmatched;
@@ -123,17 +130,19 @@ fn build_local_agent(
     partition: &ToolPartition,
 ) -> SubAgent {
     let tools = partition.tools_for_spec(spec).to_vec();
-    let role = format!("the specialist for {}", spec.description);
+    let purpose = InstructionText::from_owner(&spec.description);
+    let role = InstructionText::concat(["the specialist for ".into(), purpose]);
     let system_prompt = if let Some(prompt) = config.sub_agent_prompt {
         let prompt = prompt(spec.name.as_str(), &spec.instruction);
-        with_opening(&spec.name, &role, &prompt).into()
+        with_opening(&spec.name, role, prompt)
     } else {
         let audience = PromptAudience::SubAgent { has_tools: !tools.is_empty() };
-        config.prompts.compose(&spec.name, &role, audience, &spec.instruction, "")
+        let identity = InstructionText::from_owner(&spec.instruction);
+        config.prompts.compose(&spec.name, role, audience, identity, InstructionText::default())
     };
     let description = match capability_description(&tools) {
         none if none.is_empty() => spec.description.clone(),
-        capabilities => capabilities,
+        capabilities => capabilities.to_string(),
     };
     SubAgent {
         name: spec.name.clone(),
@@ -144,11 +153,13 @@ fn build_local_agent(
 }
 
 fn build_remote_agent(remote: RemoteAgentSpec) -> SubAgent {
+    let card = describe_card(&remote);
+    let description = remote.description.as_deref().unwrap_or(card.as_data()).to_owned();
     SubAgent {
-        description: describe_remote(&remote),
         name: remote.name,
+        description,
         system_prompt: "".into(),
-        kind: SubAgentKind::Remote,
+        kind: SubAgentKind::Remote { card: remote.description.is_none().then_some(card) },
     }
 }
 

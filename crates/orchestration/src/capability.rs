@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use lango_protocol::InstructionText;
 use lango_tool::RegisteredTool;
 
 /// The capability of a tool whose prefix is not in the map.
@@ -42,16 +43,16 @@ pub fn tool_capability(name: &str) -> &'static str {
 
 /// Returns the phrases for a set of tools: each once, in the order of the map, then the tools' own
 /// phrases, and "general actions" last.
-pub fn capability_description(tools: &[Arc<RegisteredTool>]) -> String {
+pub fn capability_description(tools: &[Arc<RegisteredTool>]) -> InstructionText {
     let plain = || tools.iter().filter(|tool| tool.capability.is_none());
     let has = |phrase: &str| plain().any(|tool| tool_capability(tool.name()) == phrase);
     let known = CAPABILITY_MAP.iter().map(|(_, phrase)| *phrase).filter(|phrase| has(phrase));
-    let mut phrases: Vec<&str> = known.collect();
-    for own in tools.iter().filter_map(|tool| tool.capability.as_deref()) {
-        if !phrases.contains(&own) {
-            phrases.push(own);
+    let mut phrases: Vec<InstructionText> = known.map(InstructionText::from).collect();
+    for own in tools.iter().filter_map(|tool| tool.capability.as_ref()) {
+        if !phrases.contains(own) {
+            phrases.push(own.clone());
         }
     }
-    phrases.extend(has(GENERAL_ACTIONS).then_some(GENERAL_ACTIONS));
-    phrases.join(", ")
+    phrases.extend(has(GENERAL_ACTIONS).then(|| GENERAL_ACTIONS.into()));
+    InstructionText::join(phrases, ", ")
 }

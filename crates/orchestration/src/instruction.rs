@@ -5,27 +5,20 @@
 
 use std::sync::Arc;
 
-use lango_protocol::AgentName;
-use lango_text::{to_single_spaced, truncate_characters};
+use lango_protocol::{AgentName, InstructionText};
 use lango_tool::RegisteredTool;
 
+use crate::card::CARDS_SOURCE;
 use crate::{AgentSpec, RemoteAgentSpec, capability_description};
 
 /// The orchestrator's identity, in place of the shared one.
 pub(crate) const DELEGATING_IDENTITY: &str = "You have no tools. Whatever needs one is done by a \
     specialist: delegate it with transfer_to_agent. Everything else you answer yourself.";
 
-/// Limits the description of a remote agent, which is untrusted text in the system prompt.
-const MAX_REMOTE_DESCRIPTION_CHARACTERS: usize = 300;
-/// Limits one skill of a remote agent.
-const MAX_REMOTE_SKILL_CHARACTERS: usize = 100;
-/// Limits the listed skills of a remote agent.
-const MAX_REMOTE_SKILL_COUNT: usize = 8;
-
 /// Represents one line of the routing table.
 pub(crate) enum RoutingEntry<'a> {
     /// An agent of this process and the capabilities of its tools.
-    Local { spec: &'a AgentSpec, capabilities: String },
+    Local { spec: &'a AgentSpec, capabilities: InstructionText },
     /// A remote agent.
     Remote(&'a RemoteAgentSpec),
 }
@@ -49,20 +42,12 @@ pub(crate) struct RoutedTeam<'a> {
 
 impl RoutedTeam<'_> {
     /// Returns the routing table and the rules for using it.
-    pub(crate) fn render_instruction(&self) -> String {
-        let rounds = self.max_delegation_rounds;
-        let mut text = format!("## Routing table\n{}\n", self.render_routing_table());
-        if !self.unmatched.is_empty() {
-            let count = self.unmatched.len();
-            let capabilities = capability_description(self.unmatched);
-            let (tools, belong, them) =
-                if count == 1 { ("tool", "belongs", "it") } else { ("tools", "belong", "them") };
-            text.push_str(&format!(
-                "\nNot available: {count} {tools} ({capabilities}) {belong} to no agent. Say so \
-                 when a request needs {them}.\n"
-            ));
-        }
-        text.push_str(&format!(
+    pub(crate) fn render_instruction(&self) -> InstructionText {
+        let mut text = InstructionText::from("## Routing table\n");
+        text.push(self.render_routing_table());
+        text.push("\n");
+        text.push(self.render_unmatched());
+        text.push(
             "\n## Decision protocol\n\
              1. Greetings, small talk, opinions, clarifying questions, general knowledge: answer \
              directly, without transfer.\n\
@@ -78,83 +63,91 @@ impl RoutedTeam<'_> {
              [REJECT] means the task went to the wrong agent: choose another one, never the same. \
              When no agent is left, tell the user.\n\n\
              ## Limit\n\
-             At most {rounds} delegation rounds per request. Then answer with what you have."
-        ));
+             At most ",
+        );
+        text.push(self.max_delegation_rounds);
+        text.push(" delegation rounds per request. Then answer with what you have.");
         text
     }
 
-    fn render_routing_table(&self) -> String {
+    /// Returns a sentence about the tools that no agent has, if there are any.
+    fn render_unmatched(&self) -> InstructionText {
+        // The registry holds far fewer tools than that.
+        let count = u32::try_from(self.unmatched.len()).unwrap_or(u32::MAX);
+        let (tools, belong, ending) = match count {
+            0 => return InstructionText::default(),
+            1 => (" tool (", ") belongs", "it.\n"),
+            _ => (" tools (", ") belong", "them.\n"),
+        };
+        InstructionText::concat([
+            "\nNot available: ".into(),
+            count.into(),
+            tools.into(),
+            capability_description(self.unmatched),
+            belong.into(),
+            " to no agent. Say so when a request needs ".into(),
+            ending.into(),
+        ])
+    }
+
+    fn render_routing_table(&self) -> InstructionText {
         if self.entries.is_empty() {
-            return "There are no specialists: answer everything yourself.".to_owned();
+            return "There are no specialists: answer everything yourself.".into();
         }
-        let mut table = String::new();
+        let mut table = InstructionText::default();
         for entry in self.entries {
-            let line = match entry {
+            table.push(match entry {
                 RoutingEntry::Local { spec, capabilities } => render_local_line(spec, capabilities),
                 RoutingEntry::Remote(remote) => render_remote_line(remote),
-            };
-            table.push_str(&format!("{line}\n"));
+            });
+            table.push("\n");
         }
-        let names: Vec<&str> = self.entries.iter().map(|entry| entry.name().as_str()).collect();
-        table.push_str(&format!("\nValid names: {}. {}.", names.join(", "), self.name_rule));
+        table.push("\nValid names: ");
+        let names = self.entries.iter().map(|entry| entry.name().into());
+        table.push(InstructionText::join(names, ", "));
+        table.push(". ");
+        table.push(InstructionText::from_owner(self.name_rule));
+        table.push(".");
         table
     }
 }
 
-fn render_local_line(spec: &AgentSpec, capabilities: &str) -> String {
-    let mut line = format!("- {} for {}.", spec.name, spec.description);
-    let mut add = |label: &str, value: &str| {
+/// Describes a local agent. Its file is a part of the program, or the owner's.
+fn render_local_line(spec: &AgentSpec, capabilities: &InstructionText) -> InstructionText {
+    let owner = |text: &str| InstructionText::from_owner(text);
+    let mut line = InstructionText::concat([
+        "- ".into(),
+        (&spec.name).into(),
+        " for ".into(),
+        owner(&spec.description),
+        ".".into(),
+    ]);
+    let mut add = |label: &'static str, value: InstructionText| {
         if !value.is_empty() {
-            line.push_str(&format!(" {label}: {value}."));
+            line.push(InstructionText::concat([label.into(), value, ".".into()]));
         }
     };
-    add("Can", capabilities);
-    add("Keywords", &spec.keywords.join(", "));
-    add("Accepts", &spec.accepts);
-    add("Returns", &spec.returns);
-    add("Cannot", &spec.cannot_do.join(", "));
+    add(" Can: ", capabilities.clone());
+    add(" Keywords: ", owner(&spec.keywords.join(", ")));
+    add(" Accepts: ", owner(&spec.accepts));
+    add(" Returns: ", owner(&spec.returns));
+    add(" Cannot: ", owner(&spec.cannot_do.join(", ")));
     line
 }
 
-fn render_remote_line(remote: &RemoteAgentSpec) -> String {
-    format!("- {} (remote; in its own words: {})", remote.name, describe_remote(remote))
-}
-
-/// Returns the description of a remote agent for a model: one line of limited length.
-pub(crate) fn describe_remote(remote: &RemoteAgentSpec) -> String {
-    let mut text = sanitize(&remote.description, MAX_REMOTE_DESCRIPTION_CHARACTERS);
-    let skills: Vec<String> = remote
-        .skills
-        .iter()
-        .map(|skill| sanitize(skill, MAX_REMOTE_SKILL_CHARACTERS))
-        .filter(|skill| !skill.is_empty())
-        .take(MAX_REMOTE_SKILL_COUNT)
-        .collect();
-    if !skills.is_empty() {
-        let separator = if text.is_empty() { "" } else { "; " };
-        text.push_str(&format!("{separator}can: {}", skills.join("; ")));
-    }
-    text
-}
-
-/// Removes from untrusted text what could be taken for instructions: line breaks, headings,
-/// markers, brackets and invisible characters.
-fn sanitize(text: &str, max_characters: usize) -> String {
-    let replace_unsafe = |c: char| match c {
-        '[' | ']' | '(' | ')' | '{' | '}' | '<' | '>' | '#' | '`' | '|' => ' ',
-        c if c.is_control() || is_invisible(c) => ' ',
-        c => c,
+/// Describes a remote agent in the owner's words. The words of its card are no instruction: without a
+/// description by the owner, the line says which context block has them.
+fn render_remote_line(remote: &RemoteAgentSpec) -> InstructionText {
+    let mut line = InstructionText::concat(["- ".into(), (&remote.name).into()]);
+    let parts = if let Some(description) = &remote.description {
+        [" (remote) for ".into(), description.clone(), ".".into()]
+    } else {
+        [
+            " (remote; its own description is in the context \"".into(),
+            CARDS_SOURCE.into(),
+            "\")".into(),
+        ]
     };
-    let text: String = text.chars().map(replace_unsafe).collect();
-    truncate_characters(&to_single_spaced(&text), max_characters).to_owned()
-}
-
-/// Tells whether a character changes the writing direction, joins others or has no width.
-fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-            | '\u{e0000}'..='\u{e0fff}'
-    )
+    line.push(InstructionText::concat(parts));
+    line
 }

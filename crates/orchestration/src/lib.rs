@@ -10,6 +10,7 @@
 
 mod builder;
 mod capability;
+mod card;
 mod error;
 mod front_matter;
 mod instruction;
@@ -25,6 +26,7 @@ pub use builder::{
     build_agent_tree,
 };
 pub use capability::{GENERAL_ACTIONS, capability_description, tool_capability};
+pub use card::{CARDS_SOURCE, describe_remote_agents};
 pub use error::OrchestrationError;
 pub use partition::{ToolPartition, partition_tools};
 pub use prompt::{PromptSection, PromptSections};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lango_protocol::AgentName;
+use lango_protocol::{AgentName, ForeignText, Instruction};
 use lango_tool::RegisteredTool;
 
 /// Holds all agents of a process.
@@ -30,7 +30,7 @@ pub struct Orchestrator {
     /// Always [`lango_protocol::ORCHESTRATOR`].
     pub name: AgentName,
     /// Identity, routing table and rules.
-    pub system_prompt: Arc<str>,
+    pub system_prompt: Instruction,
     /// The agents that it can transfer to: the local agents in registry order, then the remote
     /// ones.
     pub sub_agents: Vec<SubAgent>,
@@ -48,7 +48,7 @@ pub struct SubAgent {
     /// The capabilities of its tools in words or, without tools, its purpose.
     pub description: String,
     /// Its prompt. Empty for a remote agent, which has its own.
-    pub system_prompt: Arc<str>,
+    pub system_prompt: Instruction,
     /// Its kind: local or remote.
     pub kind: SubAgentKind,
 }
@@ -62,7 +62,10 @@ pub enum SubAgentKind {
         tools: Vec<Arc<RegisteredTool>>,
     },
     /// On another system, reached over the network.
-    Remote,
+    Remote {
+        /// The description by the agent's own card, if the owner gave none.
+        card: Option<ForeignText>,
+    },
 }
 
 /// Represents a single agent with every tool.
@@ -71,7 +74,7 @@ pub struct SingleAgent {
     /// Always [`lango_protocol::SINGLE_AGENT`].
     pub name: AgentName,
     /// All sections.
-    pub system_prompt: Arc<str>,
+    pub system_prompt: Instruction,
     /// Every tool, by name.
     pub tools: Vec<Arc<RegisteredTool>>,
 }
@@ -104,7 +107,7 @@ impl SubAgent {
     pub fn tools(&self) -> &[Arc<RegisteredTool>] {
         match &self.kind {
             SubAgentKind::Local { tools } => tools,
-            SubAgentKind::Remote => &[],
+            SubAgentKind::Remote { .. } => &[],
         }
     }
 }

@@ -6,6 +6,7 @@
 mod budget;
 mod event;
 mod ids;
+mod instruction;
 pub mod marker;
 mod outcome;
 mod report;
@@ -19,6 +20,7 @@ pub use event::{
     MessageOrigin, Sender, Usage, WarningCode,
 };
 pub use ids::{AgentName, CallId, Caller, EventId, InvalidName, SessionId, TurnId};
+pub use instruction::{ForeignText, Instruction, InstructionText};
 pub use outcome::{FailureClass, Outcome, OutcomeStatus, WorkDone};
 pub use report::{CallReport, MAX_DETAILS_BYTES, MAX_SUMMARY_BYTES, ReportDetails};
 pub use right::{InvalidRight, Right, Rights};

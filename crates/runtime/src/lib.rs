@@ -54,3 +54,4 @@ pub use request::{TurnInput, TurnRequest};
 pub use runtime::{AgentModel, Runtime, RuntimeParts};
 pub use scrub::Scrubber;
 pub use settings::Settings;
+pub use team::describe_cards;

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lango_model::Colleague;
-use lango_orchestration::{AgentTree, RootAgent, SubAgentKind};
-use lango_protocol::AgentName;
+use lango_model::{Colleague, ContextBlock};
+use lango_orchestration::{
+    AgentTree, CARDS_SOURCE, RootAgent, SubAgent, SubAgentKind, describe_remote_agents,
+};
+use lango_protocol::{AgentName, Instruction};
 use lango_tool::RegisteredTool;
 
 use crate::offer::current_declaration;
@@ -15,7 +17,7 @@ use crate::runtime::AgentModel;
 /// Represents an agent with its model and tools.
 pub(crate) struct Agent {
     pub(crate) name: AgentName,
-    pub(crate) system_prompt: Arc<str>,
+    pub(crate) system_prompt: Instruction,
     pub(crate) tools: Vec<Arc<RegisteredTool>>,
     pub(crate) model: AgentModel,
 }
@@ -61,6 +63,8 @@ pub(crate) struct Team {
     pub(crate) specialists: Vec<Specialist>,
     /// None if there are no agents to transfer to.
     pub(crate) round_limit: Option<u32>,
+    /// What remote agents say about themselves, for the root's context.
+    pub(crate) cards: Option<ContextBlock>,
 }
 
 /// Creates agents.
@@ -74,7 +78,7 @@ impl AgentFactory {
     fn create_agent(
         &self,
         name: &AgentName,
-        prompt: &Arc<str>,
+        prompt: &Instruction,
         tools: &[Arc<RegisteredTool>],
     ) -> Agent {
         let mut tools = tools.to_vec();
@@ -83,7 +87,7 @@ impl AgentFactory {
             tools.push(Arc::clone(&self.output_read));
         }
         let model = self.agent_models.get(name).unwrap_or(&self.model).clone();
-        Agent { name: name.clone(), system_prompt: Arc::clone(prompt), tools, model }
+        Agent { name: name.clone(), system_prompt: prompt.clone(), tools, model }
     }
 
     /// Creates the agents of a tree. A remote agent without a connection is left out.
@@ -95,10 +99,12 @@ impl AgentFactory {
         let team = match &tree.root {
             RootAgent::Single(single) => {
                 let root = self.create_agent(&single.name, &single.system_prompt, &single.tools);
-                return Team { root, specialists: Vec::new(), round_limit: None };
+                return Team { root, specialists: Vec::new(), round_limit: None, cards: None };
             }
             RootAgent::Team(team) => team,
         };
+        let reached = |sub: &&SubAgent| remote.contains_key(&sub.name);
+        let cards = describe_cards(team.sub_agents.iter().filter(reached));
         let specialists = team.sub_agents.iter().filter_map(|sub| {
             let tools = sub.tools().iter().map(|tool| current_declaration(tool));
             let colleague = Arc::new(Colleague {
@@ -111,7 +117,7 @@ impl AgentFactory {
                     let agent = self.create_agent(&sub.name, &sub.system_prompt, tools);
                     Some(Specialist::Local { agent, colleague })
                 }
-                SubAgentKind::Remote => {
+                SubAgentKind::Remote { .. } => {
                     let (name, agent) = (sub.name.clone(), Arc::clone(remote.get(&sub.name)?));
                     Some(Specialist::Remote { name, agent, colleague })
                 }
@@ -121,8 +127,15 @@ impl AgentFactory {
             root: self.create_agent(&team.name, &team.system_prompt, &[]),
             specialists: specialists.collect(),
             round_limit: Some(team.max_delegation_rounds),
+            cards,
         }
     }
+}
+
+/// Returns the context block with what remote agents say about themselves.
+pub fn describe_cards<'a>(agents: impl IntoIterator<Item = &'a SubAgent>) -> Option<ContextBlock> {
+    let text = describe_remote_agents(agents)?;
+    Some(ContextBlock { source: CARDS_SOURCE, text })
 }
 
 impl Team {

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use lango_protocol::{AgentName, CallReport};
+use lango_protocol::{AgentName, CallReport, InstructionText};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -194,7 +194,7 @@ pub struct RegisteredTool {
     /// The agent it belongs to, if that is not decided by its name.
     pub owner: Option<AgentName>,
     /// Its purpose in a few words for listings, if its name does not tell.
-    pub capability: Option<Arc<str>>,
+    pub capability: Option<InstructionText>,
     implementation: Arc<dyn AnyTool>,
 }
 
@@ -227,9 +227,9 @@ impl RegisteredTool {
         self
     }
 
-    /// Adds words for what the tool is for.
+    /// Adds words for what the tool is for. They stand in instructions.
     #[must_use]
-    pub fn with_capability(mut self, capability: impl Into<Arc<str>>) -> Self {
+    pub fn with_capability(mut self, capability: impl Into<InstructionText>) -> Self {
         self.capability = Some(capability.into());
         self
     }

@@ -1,7 +1,7 @@
 //! Defines the configuration of a remote agent, and the addresses that it allows.
 
 use lango_egress::{Destination, Guard, HeaderValue, Pattern, Rules, Url, kind_of};
-use lango_protocol::AgentName;
+use lango_protocol::{AgentName, InstructionText};
 
 use super::card::Interface;
 use super::error::RemoteError;
@@ -16,6 +16,8 @@ pub struct RemoteConfig {
     pub name: AgentName,
     /// The address of its card.
     pub card_url: Url,
+    /// The owner's description of it, for the orchestrator's instruction.
+    pub description: Option<InstructionText>,
     /// The token that authenticates us.
     pub token: Option<HeaderValue>,
     /// The environment variable of the token, for messages.
@@ -139,6 +141,7 @@ mod tests {
         RemoteConfig {
             name: "weather".parse().unwrap(),
             card_url: card_url(card).unwrap(),
+            description: None,
             token: None,
             token_env: None,
             allow_hosts: allow.iter().map(|text| text.parse().unwrap()).collect(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use lango_egress::{Channel, CircuitBreaker};
 use lango_orchestration::RemoteAgentSpec;
-use lango_protocol::{AgentName, SessionId, Timestamp};
+use lango_protocol::{AgentName, ForeignText, InstructionText, SessionId, Timestamp};
 use lango_runtime::RemoteAgent;
 use lango_store::{Database, StoreError};
 
@@ -50,6 +50,8 @@ pub struct AvailableAgent {
     pub card: Arc<Card>,
     /// The agent.
     pub agent: Arc<A2aRemote>,
+    /// The owner's description of it.
+    pub description: Option<InstructionText>,
 }
 
 impl Directory {
@@ -181,7 +183,8 @@ impl Directory {
             tasks: self.tasks.clone(),
             breaker: Arc::clone(&member.breaker),
         };
-        Ok(AvailableAgent { card: Arc::new(card), agent: Arc::new(agent) })
+        let description = config.description.clone();
+        Ok(AvailableAgent { card: Arc::new(card), agent: Arc::new(agent), description })
     }
 
     /// Deletes the tasks of a conversation.
@@ -217,8 +220,14 @@ pub fn team(
     });
     let spec = |(name, present): (&AgentName, &AvailableAgent)| RemoteAgentSpec {
         name: name.clone(),
-        description: present.card.description.clone(),
-        skills: present.card.skills.iter().map(ToString::to_string).collect(),
+        description: present.description.clone(),
+        card_description: ForeignText::new(&present.card.description),
+        card_skills: present
+            .card
+            .skills
+            .iter()
+            .map(|skill| ForeignText::new(skill.to_string()))
+            .collect(),
     };
     let specs = present.clone().map(spec).collect();
     let agents = present.map(|(name, present)| {

@@ -94,6 +94,7 @@ pub(crate) fn config(url: &str) -> RemoteConfig {
     RemoteConfig {
         name: "weather".parse().unwrap(),
         card_url: card_url(url).unwrap(),
+        description: None,
         token: None,
         token_env: None,
         allow_hosts: Vec::new(),

@@ -27,7 +27,7 @@ impl Memory {
     /// the call fails; the caller then works without a model.
     pub(crate) async fn ask_observer(
         &self,
-        instruction: &str,
+        instruction: &'static str,
         text: String,
         cancel: &CancellationToken,
     ) -> Result<Option<String>, ChroniclerError> {

@@ -29,6 +29,10 @@ pub struct RemoteAgentConfig {
     pub name: String,
     /// The address of its card, or only its host.
     pub agent_card_url: String,
+    /// What it is for, in your words: a phrase that follows its name, such as `weather forecasts`.
+    /// Without it, the orchestrator goes by the agent's own description, as data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
     /// The environment variable that holds a bearer token for it. Tokens are never kept in this
     /// file.
     #[serde(default, skip_serializing_if = "Option::is_none")]

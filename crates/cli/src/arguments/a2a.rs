@@ -20,13 +20,16 @@ pub(crate) enum A2aCommand {
     },
     /// Take an agent into the team: look at its card, trust it, write it to the configuration.
     #[command(after_help = "Examples:
-  lango a2a add weather https://agent.example.org
+  lango a2a add weather https://agent.example.org --description \"weather forecasts\"
   lango a2a add weather https://agent.example.org --token-env WEATHER_TOKEN --yes")]
     Add {
         /// Name of the agent in this team.
         name: String,
         /// The address of its card, or only the host.
         url: String,
+        /// What it is for, in your words; without it, the orchestrator goes by the agent's own.
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
         /// The variable that holds a bearer token for it.
         #[arg(long, value_name = "VARIABLE")]
         token_env: Option<String>,

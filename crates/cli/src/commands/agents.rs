@@ -164,7 +164,7 @@ fn build_view(roster: &Roster) -> AgentsView {
     };
     let (mut agents, unmatched) = match &roster.tree.root {
         RootAgent::Single(single) => {
-            let capabilities = capability_description(&single.tools);
+            let capabilities = capability_description(&single.tools).to_string();
             let tools = tool_names(&single.tools);
             let agent = plain(single.name.as_str(), "single agent", capabilities, tools);
             (vec![agent], Vec::new())
@@ -180,7 +180,7 @@ fn build_view(roster: &Roster) -> AgentsView {
         let name = sub_agent.name.as_str();
         let role = match sub_agent.kind {
             SubAgentKind::Local { .. } => "specialist",
-            SubAgentKind::Remote => "remote specialist",
+            SubAgentKind::Remote { .. } => "remote specialist",
         };
         let mut agent = plain(name, role, sub_agent.description.clone(), tools);
         if let Some(spec) = roster.topology().agent(name) {

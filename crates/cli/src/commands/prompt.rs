@@ -4,7 +4,7 @@ use lango_app::{InspectOptions, Inspection, TeamOptions};
 use lango_model::{ContextBlock, estimate_tokens};
 use lango_orchestration::RootAgent;
 use lango_protocol::{SessionId, TurnId};
-use lango_runtime::{ContextRequest, collect_context, offered_tools};
+use lango_runtime::{ContextRequest, collect_context, describe_cards, offered_tools};
 use lango_tool::ToolDeclaration;
 use serde::Serialize;
 
@@ -53,7 +53,10 @@ pub(crate) async fn prompt(
     };
     let text = serde_json::to_string(&tools).map_err(std::io::Error::from)?;
     let session = session.unwrap_or_else(SessionId::generate);
-    let blocks = context_blocks(&inspection, name, &session, &message.join(" ")).await?;
+    let mut blocks = context_blocks(&inspection, name, &session, &message.join(" ")).await?;
+    if *name == root.0 {
+        blocks.extend(describe_cards(tree.sub_agents()).map(view_block));
+    }
     let view = PromptView {
         agent: name,
         instruction,
@@ -99,6 +102,9 @@ async fn context_blocks(
     let agent = agent.parse()?;
     let request = ContextRequest { session, turn: TurnId::generate(), agent: &agent, message };
     let blocks = collect_context(&inspection.context_sources(), request).await;
-    let view = |block: ContextBlock| BlockView { source: block.source, text: block.text };
-    Ok(blocks.into_iter().map(view).collect())
+    Ok(blocks.into_iter().map(view_block).collect())
+}
+
+fn view_block(block: ContextBlock) -> BlockView {
+    BlockView { source: block.source, text: block.text }
 }

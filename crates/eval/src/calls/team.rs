@@ -9,7 +9,7 @@ use lango_model::Colleague;
 use lango_orchestration::{
     AgentTreeConfig as TreeConfig, PromptSections, RootAgent, Topology, build_agent_tree,
 };
-use lango_protocol::AgentName;
+use lango_protocol::{AgentName, Instruction};
 use lango_runtime::offered_tools;
 use lango_tool::{
     AnyTool, PreparedCall, RegisteredTool, SafetyLevel, ToolDeclaration, ToolError, ToolRegistry,
@@ -35,7 +35,7 @@ pub struct EvaluatedTeam {
 
 /// The instruction and tools of an agent.
 pub(super) struct AgentPart {
-    pub(super) instruction: Arc<str>,
+    pub(super) instruction: Instruction,
     pub(super) tools: Vec<ToolDeclaration>,
 }
 
@@ -98,13 +98,13 @@ impl EvaluatedTeam {
         .map_err(|error| team_error(&error))?;
         let offered = |name: &str| offered_tools(&tree, name).unwrap_or_default();
         let instruction = match &tree.root {
-            RootAgent::Team(team) => Arc::clone(&team.system_prompt),
-            RootAgent::Single(single) => Arc::clone(&single.system_prompt),
+            RootAgent::Team(team) => team.system_prompt.clone(),
+            RootAgent::Single(single) => single.system_prompt.clone(),
         };
         let orchestrator = AgentPart { instruction, tools: offered(tree.root_name().as_str()) };
         let specialists = tree.sub_agents().iter().map(|agent| {
             let name = agent.name.as_str();
-            let instruction = Arc::clone(&agent.system_prompt);
+            let instruction = agent.system_prompt.clone();
             (name.to_owned(), AgentPart { instruction, tools: offered(name) })
         });
         let specialists = specialists.collect();

@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
-use lango_protocol::CallReport;
+use lango_protocol::{CallReport, InstructionText};
 use lango_text::{code_span, make_lines_visible, make_visible};
 use lango_tool::{
     AnyTool, BoundResource, ErasedCall, PreparedCall, Proposal, ProposedStep, RegisteredTool,
@@ -50,9 +50,11 @@ impl McpTool {
     }
 }
 
-/// Describes a server for the orchestrator, by the name that the user gave it.
-pub(crate) fn describe_capability(server: &Server) -> String {
-    format!("the tools of {} (MCP)", server.config.name)
+/// Describes a server for the orchestrator, by its name alone: everything else is the server's own
+/// words.
+pub(crate) fn describe_capability(server: &Server) -> InstructionText {
+    let name = InstructionText::from_name(server.config.name.as_str());
+    InstructionText::concat(["the tools of ".into(), name, " (MCP)".into()])
 }
 
 /// Returns the description of a tool for a model, with the name of the server.

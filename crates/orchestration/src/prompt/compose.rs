@@ -1,8 +1,6 @@
 //! Combines sections into a system prompt.
 
-use std::sync::Arc;
-
-use lango_protocol::AgentName;
+use lango_protocol::{AgentName, Instruction, InstructionText};
 
 use super::{PromptSection, PromptSections};
 
@@ -43,29 +41,37 @@ impl PromptSections {
     pub(crate) fn compose(
         &self,
         name: &AgentName,
-        role: &str,
+        role: InstructionText,
         audience: PromptAudience,
-        identity: &str,
-        generated: &str,
-    ) -> Arc<str> {
+        identity: InstructionText,
+        generated: InstructionText,
+    ) -> Instruction {
         let mut sections = self.of_agent(name);
         let own_identity = sections.get(&PromptSection::AgentIdentity).copied();
         if own_identity.is_some() {
             sections.remove(&PromptSection::Identity);
         }
         let visible = sections.into_iter().filter(|(section, _)| audience.includes(section));
-        let mut parts = vec![own_identity.unwrap_or(identity).to_owned(), generated.to_owned()];
-        parts.extend(visible.map(|(section, text)| section.render(text)));
+        // Sections are the program's own, or files of the owner.
+        let identity = own_identity.map_or(identity, InstructionText::from_owner);
+        let mut parts = vec![identity, generated];
+        let sections = visible.map(|(section, text)| section.render(text));
+        parts.extend(sections.map(InstructionText::from_owner));
         parts.retain(|part| !part.is_empty());
-        with_opening(name, role, &parts.join("\n\n")).into()
+        with_opening(name, role, InstructionText::join(parts, "\n\n"))
     }
 }
 
 /// Puts the line that names the agent before a prompt. It is written here and not in a file, so
 /// that no override can lose it: logs, tests and scripted models find the speaker by it.
-pub(crate) fn with_opening(name: &AgentName, role: &str, prompt: &str) -> String {
+pub(crate) fn with_opening(
+    name: &AgentName,
+    role: InstructionText,
+    prompt: InstructionText,
+) -> Instruction {
     if prompt.starts_with(&format!("You are {name}, ")) {
-        return prompt.to_owned();
+        return prompt.into();
     }
-    format!("You are {name}, {role}.\n\n{prompt}").trim_end().to_owned()
+    let parts = ["You are ".into(), name.into(), ", ".into(), role, ".\n\n".into(), prompt];
+    InstructionText::concat(parts).trimmed_end().into()
 }

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use lango_orchestration::{
     AgentTree, AgentTreeConfig, PromptSection, PromptSections, build_agent_tree,
 };
+use lango_protocol::InstructionText;
 
 use crate::support::{
     ALL_TOOLS, compact, orchestrator, registry, single, standard, team, tree_with,
@@ -110,7 +111,7 @@ fn r14_the_hook_receives_name_and_instruction() {
     let calls = RefCell::new(Vec::new());
     let hook = |name: &str, instruction: &str| {
         calls.borrow_mut().push((name.to_owned(), instruction.to_owned()));
-        String::new()
+        InstructionText::default()
     };
     let (topology, tools) = (standard(), registry(ALL_TOOLS));
     let prompts = PromptSections::default()
@@ -136,7 +137,8 @@ fn r14_the_hook_receives_name_and_instruction() {
 #[test]
 fn r14_what_the_hook_returns_is_the_instruction() {
     let team = orchestrator(tree_with(&standard(), ALL_TOOLS, |config| {
-        config.sub_agent_prompt = Some(&|name, _| format!("Custom text for {name}."));
+        config.sub_agent_prompt =
+            Some(&|name, _| InstructionText::from_owner(format!("Custom text for {name}.")));
     }));
     for agent in &team.sub_agents {
         let (opening, rest) = agent.system_prompt.split_once("\n\n").unwrap();

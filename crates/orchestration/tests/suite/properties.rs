@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use lango_orchestration::{RoleToolSet, partition_tools};
+use lango_orchestration::{RemoteAgentSpec, RoleToolSet, describe_remote_agents, partition_tools};
+use lango_protocol::ForeignText;
 use proptest::prelude::*;
 
-use crate::support::{agent_names, compact, has_word, registry, standard, team, tool_names};
+use crate::support::{
+    agent_names, compact, has_word, orchestrator, registry, standard, team, tool_names, tree_with,
+};
 
 /// Generates names that look like tools: known prefixes with any ending, and anything else.
 fn name() -> impl Strategy<Value = String> {
@@ -54,6 +57,34 @@ proptest! {
         let owned: usize =
             topology.agents().iter().map(|spec| roles.tools_for_spec(spec).len()).sum();
         prop_assert_eq!(owned + roles.unmatched.len(), names.len());
+    }
+
+    /// Whatever a card says, the instructions are those of an agent that says nothing.
+    #[test]
+    fn r07_no_word_of_a_card_is_in_an_instruction(
+        description in "\\PC{0,80}|[a-z#\\n<>/\\[\\]]{0,400}",
+        skills in proptest::collection::vec("\\PC{0,60}", 0..12),
+    ) {
+        for topology in [standard(), compact()] {
+            let build = |description: &str, skills: &[String]| {
+                tree_with(&topology, &["exec_shell"], |config| {
+                    config.remote_agents = vec![RemoteAgentSpec {
+                        name: "weather".parse().unwrap(),
+                        description: None,
+                        card_description: ForeignText::new(description),
+                        card_skills: skills.iter().map(ForeignText::new).collect(),
+                    }];
+                })
+            };
+            let (tree, silent) = (build(&description, &skills), build("", &[]));
+            let context = describe_remote_agents(tree.sub_agents()).unwrap();
+            prop_assert_eq!(context.lines().count(), 2);
+            prop_assert!(!context.contains(['<', '>']));
+            for (agent, same) in tree.sub_agents().iter().zip(silent.sub_agents()) {
+                prop_assert_eq!(&agent.system_prompt, &same.system_prompt);
+            }
+            prop_assert_eq!(orchestrator(tree).system_prompt, orchestrator(silent).system_prompt);
+        }
     }
 
     #[test]

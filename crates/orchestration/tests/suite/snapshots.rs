@@ -1,6 +1,7 @@
 //! Compares every prompt word for word, with all tool prefixes present and one unmatched tool.
 
 use lango_orchestration::{RemoteAgentSpec, Topology};
+use lango_protocol::{ForeignText, InstructionText};
 
 use crate::support::{ALL_TOOLS, compact, orchestrator, single, standard, team, tree_with};
 
@@ -43,8 +44,9 @@ fn small_team_with_a_remote_agent() {
     let tree = tree_with(&standard(), &["exec_shell"], |config| {
         config.remote_agents = vec![RemoteAgentSpec {
             name: "weather".parse().unwrap(),
-            description: "forecasts for any place".into(),
-            skills: vec!["rain: when it rains".into()],
+            description: Some(InstructionText::from_owner("forecasts for any place")),
+            card_description: ForeignText::new("the best agent of all"),
+            card_skills: vec![ForeignText::new("rain: when it rains")],
         }];
     });
     assert_prompt("standard-small-team-with-remote", &orchestrator(tree).system_prompt);

@@ -151,6 +151,9 @@ impl Turn {
             message: &message,
         };
         let mut blocks = collect_context(&self.shared.context, request).await;
+        if agent.name == self.team.root.name {
+            blocks.extend(self.team.cards.clone());
+        }
         blocks.extend(sender.map(|sender| ContextBlock {
             source: "sender",
             text: words::describe_sender(&sender),

@@ -30,8 +30,9 @@ pub(crate) async fn a2a(
 ) -> Result<ExitStatus, Failure> {
     match command {
         A2aCommand::Card { url, token_env, json } => show(context, url, token_env, json).await,
-        A2aCommand::Add { name, url, token_env, yes } => {
-            add(context, &name, url, token_env, yes).await
+        A2aCommand::Add { name, url, description, token_env, yes } => {
+            let (agent, remote) = unlisted_agent(context, &name, url, token_env)?;
+            add(context, RemoteAgentConfig { description, ..agent }, remote, yes).await
         }
         A2aCommand::List { json } => list(context, json).await,
         A2aCommand::Remove { name } => remove(context, &name).await,
@@ -81,6 +82,7 @@ fn unlisted_agent(
     let agent = RemoteAgentConfig {
         name: name.to_owned(),
         agent_card_url: url,
+        description: None,
         token_env,
         allow_hosts: Vec::new(),
         card_keys: Vec::new(),
@@ -118,19 +120,18 @@ async fn show(
 
 async fn add(
     context: &CommandContext,
-    name: &str,
-    url: String,
-    token_env: Option<String>,
+    agent: RemoteAgentConfig,
+    remote: RemoteConfig,
     yes: bool,
 ) -> Result<ExitStatus, Failure> {
     let config = context.config();
+    let name = agent.name.as_str();
     if config.a2a.remote_agents.iter().any(|agent| agent.name == name) {
         return Err(Failure::usage(format!(
             "there is an agent {name} in {REMOTE_AGENTS_KEY} already. To replace it: \
              lango a2a remove {name}"
         )));
     }
-    let (agent, remote) = unlisted_agent(context, name, url, token_env)?;
     // Only the team knows whether the name is free.
     let inspection = context.app.inspect(InspectOptions::default()).await?;
     inspection.roster.check_remote_name(&remote.name)?;
@@ -143,6 +144,9 @@ async fn add(
     let mut entry = toml_edit::Table::new();
     entry.insert("name", toml_edit::value(name));
     entry.insert("agentCardUrl", toml_edit::value(remote.card_url.as_str()));
+    if let Some(description) = &agent.description {
+        entry.insert("description", toml_edit::value(description.as_str()));
+    }
     if let Some(variable) = &agent.token_env {
         entry.insert("tokenEnv", toml_edit::value(variable.as_str()));
     }

@@ -64,7 +64,14 @@ async fn an_agent_is_looked_at_added_tried_listed_and_removed() {
     let agent = lango.command(&["agents", "show", "weather"]).run().await;
     assert!(agent.stdout.contains("remote specialist"), "{agent:?}");
     let prompt = lango.command(&["prompt", "show", "lango-orchestrator"]).run().await;
-    assert!(prompt.stdout.contains("- weather (remote; in its own words:"), "{prompt:?}");
+    let (instruction, context) =
+        prompt.stdout.split_once("[context] cards of remote agents").unwrap();
+    assert!(instruction.contains("- weather (remote; its own description is in"), "{prompt:?}");
+    assert!(!instruction.contains("Does what the first word"), "{prompt:?}");
+    assert!(
+        context.contains("- weather: Does what the first word of a message says."),
+        "{context}"
+    );
     let doctor = lango.command(&["doctor"]).run().await;
     assert!(doctor.stdout.contains("remote agents   weather"), "{doctor:?}");
 

@@ -8,6 +8,7 @@ mod membership;
 mod peer;
 mod talking;
 
+pub(crate) use hostile::serve_card;
 pub(crate) use membership::{absences, closed_port};
 pub(crate) use peer::{Kind, Peer};
 

@@ -12,5 +12,6 @@ mod injection;
 mod ownership;
 mod provider;
 mod shell;
+mod strangers;
 mod unasked;
 mod web;

@@ -34,6 +34,9 @@ async fn r07_remote_agents_are_loaded_appended_and_reached() {
         (Peer::start(Kind::PythonRpc, &[]).await, Peer::start(Kind::NodeThree, &[]).await);
     let lango = Lango::playing(&[TRANSFERS]).await;
     configure(&lango, &[("snake", python.url()), ("rhino", node.url())]);
+    let described = std::fs::read_to_string(lango.config_file()).unwrap()
+        + "description = \"everything about scripts.\"\n";
+    std::fs::write(lango.config_file(), described).unwrap();
     for topology in ["standard", "compact"] {
         for (message, author, answer) in [
             ("Ask Python.", "snake", "from Python"),
@@ -49,13 +52,21 @@ async fn r07_remote_agents_are_loaded_appended_and_reached() {
         let request = lango.requests_of("lango-orchestrator").pop().unwrap();
         let targets = request.targets();
         assert_eq!(targets[targets.len() - 2..], ["snake", "rhino"], "{topology}: {targets:?}");
+        // The owner's words are in the instruction; those of a card are data.
         for words in [
-            "- snake (remote; in its own words: Does what the first word of a message says.",
-            "can: Echo: Says it again.",
+            "- snake (remote; its own description is in the context",
+            "- rhino (remote) for everything about scripts.",
             "snake, rhino.",
         ] {
             assert!(request.system().contains(words), "{topology}: {words}");
         }
+        for words in
+            ["- snake: Does what the first word of a message says.", "can: Echo: Says it again."]
+        {
+            assert!(request.user().contains(words), "{topology}: {words}");
+            assert!(!request.system().contains(words), "{topology}: {words}");
+        }
+        assert!(!request.user().contains("- rhino: "), "{topology}");
     }
     // Not where it is not enabled.
     let turn = lango.ask("Hello.").set("LANGO_A2A_ENABLED", "false").turn().await;
