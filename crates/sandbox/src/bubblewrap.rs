@@ -67,6 +67,8 @@ pub(crate) fn build_options(
         options.add(&["--ro-bind-try", place, place]);
     }
     options.add(&["--remount-ro", "/run"]);
+    // Hidden directories in which the job's own one has yet to be mounted.
+    let mut opened = Vec::new();
     for (path, treatment) in plan.paths() {
         if is_covered(path, plan) {
             continue;
@@ -82,6 +84,12 @@ pub(crate) fn build_options(
                 let file = open(path).map_err(|error| name_path_in_error(path, &error))?;
                 options.keep("--ro-bind-fd", pass(file), path);
             }
+            // It can be passed through, and shows nothing but the way to the job's own directory.
+            PathTreatment::Hidden if plan.contains_private(path) => {
+                options.add(&["--perms", "0111"]);
+                options.place("--tmpfs", path);
+                opened.push(path);
+            }
             PathTreatment::Hidden if path.is_dir() => {
                 options.add(&["--perms", "0000"]);
                 options.place("--tmpfs", path);
@@ -89,6 +97,9 @@ pub(crate) fn build_options(
             }
             PathTreatment::Hidden => options.mount("--ro-bind", Path::new("/dev/null"), path),
         }
+    }
+    for path in opened {
+        options.place("--remount-ro", path);
     }
     options.mount("--ro-bind", helper, Path::new(HELPER));
     options.place("--chdir", &job.directory);

@@ -37,7 +37,12 @@ pub(crate) fn build_rules_without_mounts(plan: &PathPlan, temporary: &Path) -> L
     let mut rules = LandlockRules::default();
     grant_path(Path::new("/"), &unreadable, &mut rules.readable);
     for root in plan.writable_paths() {
-        grant_path(root, &protected, &mut rules.writable);
+        let mut avoided = protected.clone();
+        if plan.is_private(root) {
+            // The hidden directory that it lies in is no reason to avoid it.
+            avoided.retain(|avoided| avoided.starts_with(root));
+        }
+        grant_path(root, &avoided, &mut rules.writable);
     }
     rules.writable.push(temporary.into());
     rules.writable.extend(DEVICES.map(OsString::from));

@@ -34,6 +34,9 @@ pub struct JobBounds {
     /// Those of the writable directories that were granted for this job. Each is without links, and
     /// the job is refused if one has become a link.
     pub granted: Vec<PathBuf>,
+    /// A directory of the job's own: writable, and the only part of a hidden directory that is not
+    /// hidden.
+    pub private: Option<PathBuf>,
     /// Paths without links that the job must be able to read although they are among temporary
     /// files. Hidden ones stay hidden.
     pub readable: Vec<PathBuf>,

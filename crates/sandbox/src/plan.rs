@@ -39,6 +39,8 @@ pub(crate) struct PathPlan {
     paths: BTreeMap<PathBuf, PathTreatment>,
     /// The writable paths of the job.
     roots: Vec<PathBuf>,
+    /// The job's own directory, which is one of them.
+    private: Option<PathBuf>,
     /// The writable paths in which names are the same in upper and lower case.
     folded: Vec<PathBuf>,
     /// A cache of canonical directories: many paths are in few directories.
@@ -54,7 +56,8 @@ impl PathPlan {
         })?;
         let plan = Self::from_bounds(&job.bounds)?;
         let mut hidden = plan.paths().filter(|(_, treatment)| *treatment == PathTreatment::Hidden);
-        if let Some((hidden, _)) = hidden.find(|(hidden, _)| directory.starts_with(hidden)) {
+        let is_in = |hidden: &Path| directory.starts_with(hidden) && !plan.is_private(&directory);
+        if let Some((hidden, _)) = hidden.find(|(hidden, _)| is_in(hidden)) {
             let hidden = hidden.to_owned();
             return Err(SandboxError::HiddenDirectory { directory, hidden });
         }
@@ -75,7 +78,8 @@ impl PathPlan {
     ) -> Result<Self, SandboxError> {
         let roots = writable_roots(bounds)?;
         let folded = roots.iter().filter(|root| folds(root)).cloned().collect();
-        let mut plan = Self { folded, ..Self::default() };
+        let private = bounds.private.as_deref().map(canonicalize_writable).transpose()?;
+        let mut plan = Self { private, folded, ..Self::default() };
         for root in &roots {
             plan.add(root.clone(), PathTreatment::Writable);
         }
@@ -104,6 +108,16 @@ impl PathPlan {
         let is_kept =
             |root: &&PathBuf| self.paths.get(*root).is_some_and(|t| *t < PathTreatment::Protected);
         self.roots.iter().filter(is_kept).map(PathBuf::as_path)
+    }
+
+    /// Tells whether the path is in the job's own directory.
+    pub(crate) fn is_private(&self, path: &Path) -> bool {
+        self.private.as_ref().is_some_and(|private| path.starts_with(private))
+    }
+
+    /// Tells whether the job's own directory is below the path.
+    pub(crate) fn contains_private(&self, path: &Path) -> bool {
+        self.private.as_ref().is_some_and(|private| private.starts_with(path) && private != path)
     }
 
     /// Returns the paths that must not be created.
@@ -272,9 +286,16 @@ impl PathPlan {
                 }
             }
         }
+        let private = self.private.clone();
+        // What is above the job's own directory does not hold in it.
+        let counts = |path: &Path, above: &Path| match &private {
+            Some(private) if path.starts_with(private) => above.starts_with(private),
+            _ => true,
+        };
         let kept =
             |path: &Path, treatment: PathTreatment, all: &BTreeMap<PathBuf, PathTreatment>| {
-                path.ancestors().skip(1).all(|above| match all.get(above) {
+                let mut above = path.ancestors().skip(1).filter(|above| counts(path, above));
+                above.all(|above| match all.get(above) {
                     Some(PathTreatment::Hidden) => false,
                     Some(PathTreatment::Protected | PathTreatment::Vacant(_)) => {
                         treatment == PathTreatment::Hidden
@@ -290,17 +311,23 @@ impl PathPlan {
 /// Returns the writable paths in canonical form.
 fn writable_roots(bounds: &JobBounds) -> Result<Vec<PathBuf>, SandboxError> {
     let root = |path: &PathBuf| {
-        let unusable = |reason: String| SandboxError::Writable { path: path.clone(), reason };
-        let real = path.canonicalize().map_err(|error| unusable(error.to_string()))?;
-        if real == Path::new("/") {
-            return Err(unusable("it is the whole file system".to_owned()));
-        }
+        let real = canonicalize_writable(path)?;
         if bounds.granted.contains(path) && real != *path {
-            return Err(unusable(format!("it leads to {}", real.display())));
+            let reason = format!("it leads to {}", real.display());
+            return Err(SandboxError::Writable { path: path.clone(), reason });
         }
         Ok(real)
     };
-    bounds.writable.iter().map(root).collect()
+    bounds.writable.iter().chain(&bounds.private).map(root).collect()
+}
+
+fn canonicalize_writable(path: &Path) -> Result<PathBuf, SandboxError> {
+    let unusable = |reason: String| SandboxError::Writable { path: path.to_owned(), reason };
+    let real = path.canonicalize().map_err(|error| unusable(error.to_string()))?;
+    if real == Path::new("/") {
+        return Err(unusable("it is the whole file system".to_owned()));
+    }
+    Ok(real)
 }
 
 /// Returns the canonical form of a path if it exists. Most named paths do not.

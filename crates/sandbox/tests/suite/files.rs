@@ -64,6 +64,50 @@ async fn a_new_name_at_the_top_needs_bubblewrap() {
 }
 
 #[tokio::test]
+async fn a_private_directory_is_all_that_is_left_of_a_hidden_one() {
+    for level in LEVELS {
+        for place in [std::env::temp_dir(), std::env::current_dir().unwrap()] {
+            let mut workspace = TestWorkspace::within(level, &place);
+            let hidden = workspace.outside();
+            let own = hidden.join("homes/own");
+            std::fs::create_dir_all(&own).unwrap();
+            std::fs::create_dir_all(hidden.join("homes/other")).unwrap();
+            std::fs::write(hidden.join("homes/other/file"), "canary\n").unwrap();
+            // Also where the hidden directory is in one that can be written.
+            let above = hidden.parent().unwrap().to_owned();
+            for writable in [workspace.path(""), above] {
+                workspace.bounds.writable = vec![writable];
+                workspace.bounds.hidden = vec![hidden.clone()];
+                workspace.bounds.private = Some(own.clone());
+                let at = own.display();
+                workspace
+                    .prints(&format!("mkdir -p {at}/.cache/x && echo kept >> {at}/.cache/x/file"))
+                    .await;
+                let out =
+                    workspace.prints(&format!("cd {at} && cat .cache/x/file && pwd -P")).await;
+                assert!(out.starts_with("kept\n") && out.ends_with("/own\n"), "{out}");
+                for command in [
+                    format!("grep -r canary {}", hidden.display()),
+                    format!("cat {at}/../other/file"),
+                    format!("cat {at}/../../secret"),
+                    format!("mv {at} {at}.moved"),
+                ] {
+                    workspace.refuses(&command).await;
+                }
+                // Among temporary files the way there is the job's own, and gone with it.
+                workspace.run(&format!("mkdir {at}/../new {at}/../../new {at}/../other/new")).await;
+                workspace.prints(&format!("ln -s ../other {at}/link; ! cat {at}/link/file")).await;
+                std::fs::remove_file(own.join("link")).unwrap();
+            }
+            for (place, count) in [("", 2), ("homes", 2), ("homes/other", 1)] {
+                let entries = std::fs::read_dir(hidden.join(place)).unwrap();
+                assert_eq!(entries.count(), count, "{level:?}: {place}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn hidden_places_cannot_be_read() {
     for level in LEVELS {
         for place in [std::env::temp_dir(), std::env::current_dir().unwrap()] {
