@@ -84,6 +84,7 @@ fn outside(directory: &std::path::Path) -> ClientEnvironment {
             workspace: directory.to_owned(),
             sandbox: Sandbox::default(),
             policy: SandboxPolicy::default(),
+            homes: directory.join("homes"),
         },
         rules: Rules::default(),
         tokens: directory.join("tokens"),

@@ -34,7 +34,8 @@ pub struct McpServerConfig {
     pub command: Option<String>,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its environment, beside PATH, HOME, LANG and TZ. Nothing else of yours is passed on.
+    /// Its environment, beside PATH, LANG, TZ and a HOME of its own. Nothing else of yours is passed
+    /// on.
     pub env: BTreeMap<String, String>,
     /// Its working directory; the workspace when absent.
     pub cwd: Option<String>,
@@ -67,12 +68,12 @@ pub struct McpServerConfig {
     pub startup_timeout_sec: u64,
     /// Seconds a call may take without a sign of progress.
     pub tool_timeout_sec: u64,
-    /// false: the program is not confined by the sandbox. It still ends with Lango.
+    /// false: the program is not confined by the sandbox, and has your home. It still ends with Lango.
     pub sandbox: bool,
     /// Lets a confined program reach the network.
     pub network: bool,
-    /// Paths that a confined program may write to, beside the usual caches: `.` is the workspace,
-    /// `~` the home directory.
+    /// Paths that a confined program may write to, beside its own home: `.` is the workspace, `~` your
+    /// home directory.
     pub writable: Vec<String>,
     /// true: it is told which directory is worked in.
     pub roots: bool,

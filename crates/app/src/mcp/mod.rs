@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use lango_mcp::client::{
     ClientEnvironment, KnownServers, MAX_SERVER_FILE_BYTES, NoPerson, Person, ProcessEnvironment,
-    Server, ServerConfig, Servers, ToolState, read_servers,
+    Server, ServerConfig, Servers, ToolState, TransportConfig, read_servers, server_home,
 };
 use lango_model::Model;
 use lango_store::Database;
@@ -127,6 +127,23 @@ pub(crate) fn token_directory(home: &Home) -> PathBuf {
     home.data.join("mcp")
 }
 
+/// Returns the directory of the servers' homes. It is absolute, because servers run elsewhere.
+fn homes_directory(home: &Home) -> PathBuf {
+    let homes = home.data.join("mcp/homes");
+    // That fails only if the current directory is gone, and then a relative path leads nowhere.
+    std::path::absolute(&homes).unwrap_or(homes)
+}
+
+/// Returns the home of a server. A program that is not confined, or an address, has none.
+pub fn find_server_home(app: &App, config: &ServerConfig) -> Option<PathBuf> {
+    match &config.transport {
+        TransportConfig::Stdio(program) if program.sandbox => {
+            Some(server_home(&homes_directory(&app.home), config))
+        }
+        TransportConfig::Stdio(_) | TransportConfig::Http(_) => None,
+    }
+}
+
 /// Returns the environment of the servers.
 pub fn build_client_environment(
     config: &Config,
@@ -140,6 +157,7 @@ pub fn build_client_environment(
             workspace: workspace.to_owned(),
             sandbox: confinement::build_sandbox(config),
             policy: confinement::build_sandbox_policy(config, home, workspace)?,
+            homes: homes_directory(home),
         },
         rules: web::egress_rules(config)?,
         tokens: token_directory(home),

@@ -93,10 +93,14 @@ written down.")]
     Add(McpAddArguments),
     /// Remove a server, what is known of it, and its tokens.
     #[command(after_help = "Examples:
-  lango mcp remove time")]
+  lango mcp remove time
+  lango mcp remove time --files")]
     Remove {
         /// Its name.
         name: String,
+        /// Delete the files in its home, too.
+        #[arg(long)]
+        files: bool,
     },
     /// Take over servers that another program is set up with.
     #[command(after_help = "Examples:

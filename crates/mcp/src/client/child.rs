@@ -16,7 +16,8 @@ use parking_lot::Mutex;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
-use super::config::StdioConfig;
+use super::config::{ServerConfig, StdioConfig};
+use super::server_home;
 
 /// Limits the stored end of a program's standard error.
 const MAX_STDERR_BYTES: usize = 64 * 1024;
@@ -29,13 +30,9 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 /// Limits the CPU time of a program, which runs as long as Lango does.
 const MAX_CPU_SECONDS: u64 = 30 * 24 * 3600;
 
-/// Lists the environment variables that every program gets. No other variable of Lango is passed
-/// on.
-const PASSED_VARIABLES: [&str; 5] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ"];
-
-/// Lists the cache directories below the home directory, writable so that launchers such as `npx`
-/// and `uvx` work.
-const CACHE_DIRECTORIES: [&str; 4] = [".cache", ".npm", ".local/share/uv", ".local/state"];
+/// Lists the environment variables that every program gets, besides those that lead to its home. No
+/// other variable of Lango is passed on.
+const PASSED_VARIABLES: [&str; 4] = ["PATH", "LANG", "LC_ALL", "TZ"];
 
 /// Describes where programs run and how they are confined.
 #[derive(Debug, Clone)]
@@ -46,6 +43,8 @@ pub struct ProcessEnvironment {
     pub sandbox: Sandbox,
     /// The sandbox policy.
     pub policy: SandboxPolicy,
+    /// The directory of the programs' homes.
+    pub homes: PathBuf,
 }
 
 /// Represents a running program. Dropping it ends everything that it started.
@@ -62,18 +61,30 @@ pub(crate) struct StderrTail {
 }
 
 impl ServerProcess {
-    /// Starts a program.
+    /// Starts the program of a server.
     pub(crate) async fn start(
+        server: &ServerConfig,
         config: &StdioConfig,
         process_environment: &ProcessEnvironment,
     ) -> Result<(Self, ChildStdout, ChildStdin), SandboxError> {
+        // A program that is not confined is meant to use what is the user's.
+        let home = if config.sandbox {
+            let home = server_home::server_home(&process_environment.homes, server);
+            server_home::create_home(&home).map_err(|error| SandboxError::Setup {
+                step: "home",
+                reason: format!("{}: {error}", home.display()),
+            })?;
+            Some(home)
+        } else {
+            None
+        };
         let directory = config.directory.as_deref().unwrap_or(&process_environment.workspace);
         let job = Job {
             program: config.command.clone().into(),
             arguments: config.arguments.iter().map(OsString::from).collect(),
             directory: directory.to_owned(),
-            environment: build_environment(config),
-            bounds: build_bounds(config, process_environment, directory),
+            environment: build_environment(config, home.as_deref()),
+            bounds: build_bounds(config, process_environment, directory, home),
             stdin: Stdio::piped(),
         };
         let sandbox = if config.sandbox {
@@ -147,29 +158,33 @@ impl StderrTail {
     }
 }
 
-fn build_environment(config: &StdioConfig) -> Vec<(OsString, OsString)> {
-    let passed =
-        PASSED_VARIABLES.into_iter().filter(|name| !config.environment.contains_key(*name));
-    let passed = passed.filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
+fn build_environment(config: &StdioConfig, home: Option<&Path>) -> Vec<(OsString, OsString)> {
+    let users_home = home.is_none().then_some("HOME");
+    let passed = PASSED_VARIABLES.into_iter().chain(users_home);
+    let passed = passed.filter_map(|name| Some((name, std::env::var_os(name)?)));
+    let given = passed.chain(home.into_iter().flat_map(server_home::home_variables));
+    let given = given.filter(|(name, _)| !config.environment.contains_key(*name));
+    let given = given.map(|(name, value)| (name.into(), value));
     let own = config.environment.iter().map(|(name, value)| (name.into(), value.into()));
-    passed.chain(own).collect()
+    given.chain(own).collect()
 }
 
 fn build_bounds(
     config: &StdioConfig,
     process_environment: &ProcessEnvironment,
     directory: &Path,
+    home: Option<PathBuf>,
 ) -> JobBounds {
     let mut policy = process_environment.policy.clone();
     policy.network = if config.network { NetworkAccess::On } else { NetworkAccess::Off };
     policy.limits = JobLimits { cpu_seconds: MAX_CPU_SECONDS, ..policy.limits };
     let mut bounds = policy.job_bounds(&process_environment.workspace);
-    let caches = policy.home.iter().flat_map(|home| CACHE_DIRECTORIES.map(|name| home.join(name)));
     let named = config.writable.iter().map(|path| process_environment.workspace.join(path));
     // The workspace is not writable unless it is named: a server runs as long as Lango does, and
     // protected paths there would have placeholders all that time. Paths that do not exist cannot
     // be granted.
-    bounds.writable = caches.chain(named).filter(|path| path.exists()).collect();
+    bounds.writable = named.filter(|path| path.exists()).collect();
+    bounds.private = home;
     // Temporary files are hidden, except for those that the user named and that exist.
     let named = std::iter::once(&config.command).chain(&config.arguments).map(Path::new);
     let named = named.filter(|path| path.is_absolute()).filter_map(|path| path.canonicalize().ok());

@@ -97,7 +97,7 @@ pub struct StdioConfig {
     pub directory: Option<PathBuf>,
     /// True if the sandbox confines it.
     pub sandbox: bool,
-    /// The paths that it may write to in addition to the usual caches; relative paths are in the
+    /// The paths that it may write to in addition to its own home; relative paths are in the
     /// workspace.
     pub writable: Vec<PathBuf>,
     /// True if it may use the network inside the sandbox.

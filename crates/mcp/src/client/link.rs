@@ -86,7 +86,7 @@ impl ServerConnection {
     ) -> Result<Self, ClientError> {
         let failed =
             |reason: String| ClientError::Start { server: config.name.to_string(), reason };
-        let (child, output, input) = ServerProcess::start(program, process_environment)
+        let (child, output, input) = ServerProcess::start(config, program, process_environment)
             .await
             .map_err(|error| failed(error.to_string()))?;
         let conduct = Arc::new(ServerConduct::default());

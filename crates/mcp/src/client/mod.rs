@@ -25,6 +25,7 @@ mod reading;
 mod result;
 mod sampling;
 mod server;
+mod server_home;
 mod servers;
 mod tool;
 
@@ -49,6 +50,7 @@ pub use person::{AnswerFuture, Field, Form, FormAnswers, NoPerson, Person};
 pub use pin::ToolVersion;
 pub use reading::{PromptView, ResourceView, ServerDescription};
 pub use server::Server;
+pub use server_home::{delete_home, server_home};
 pub use servers::{Servers, ToolOffer};
 
 /// Holds what all servers share: the limits of programs and addresses, the tokens, and who answers

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use lango_app::config::{self, McpServerConfig};
 use lango_app::mcp::{self as wired, EntryError};
-use lango_mcp::client::{ConfigSource, ToolState, logout, read_servers};
+use lango_mcp::client::{
+    ConfigSource, ToolState, delete_home, logout, read_servers, server_home,
+};
 
 use super::super::{CommandContext, ask_to_confirm};
 use crate::arguments::McpAddArguments;
@@ -84,8 +86,13 @@ fn write_entry(
     Ok(())
 }
 
-pub(super) async fn remove(context: &CommandContext, name: &str) -> Result<(), Failure> {
+pub(super) async fn remove(
+    context: &CommandContext,
+    name: &str,
+    delete_files: bool,
+) -> Result<(), Failure> {
     let (servers, environment) = super::load_stored_servers(context).await?;
+    let mut files = String::new();
     if let Ok(server) = servers.get(name) {
         if let ConfigSource::Project(directory) = &server.config.source {
             return Err(Failure::usage(format!(
@@ -96,11 +103,18 @@ pub(super) async fn remove(context: &CommandContext, name: &str) -> Result<(), F
         }
         servers.known_servers().forget(&server.config).await?;
         logout(&server.config, &environment)?;
+        let homes = &environment.process_environment.homes;
+        let home = server_home(homes, &server.config);
+        if delete_files {
+            delete_home(homes, &server.config)?;
+        } else if home.exists() {
+            files = format!("Its files stay in {}\n", home.display());
+        }
     } else if !context.config().mcp_servers.contains_key(name) {
         servers.get(name)?;
     }
     config::unset_key(&context.app.home.config_file, &format!("mcp_servers.{name}"))?;
-    context.printer.print(&format!("{name} is removed.\n"))
+    context.printer.print(&format!("{name} is removed.\n{files}"))
 }
 
 pub(super) async fn approve(

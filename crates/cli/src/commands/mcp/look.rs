@@ -102,8 +102,9 @@ pub(super) async fn list(context: &CommandContext, json: bool) -> Result<(), Fai
     context.printer.print(&text)
 }
 
-pub(super) fn show(printer: Printer, server: &Server, json: bool) -> Result<(), Failure> {
-    let config = &server.config;
+pub(super) fn show(context: &CommandContext, server: &Server, json: bool) -> Result<(), Failure> {
+    let (config, printer) = (&server.config, context.printer);
+    let home = wired::find_server_home(&context.app, config).map(|home| home.display().to_string());
     let tools = build_tool_views(server);
     if json {
         #[derive(Serialize)]
@@ -112,6 +113,7 @@ pub(super) fn show(printer: Printer, server: &Server, json: bool) -> Result<(), 
             place: String,
             agent: Option<String>,
             enabled: bool,
+            home: Option<String>,
             safety: lango_tool::SafetyLevel,
             startup_timeout_sec: u64,
             tool_timeout_sec: u64,
@@ -122,6 +124,7 @@ pub(super) fn show(printer: Printer, server: &Server, json: bool) -> Result<(), 
             place: config.location(),
             agent: config.agent.as_ref().map(ToString::to_string),
             enabled: config.enabled,
+            home,
             safety: config.safety,
             startup_timeout_sec: config.startup_timeout.as_secs(),
             tool_timeout_sec: config.tool_timeout.as_secs(),
@@ -138,6 +141,9 @@ pub(super) fn show(printer: Printer, server: &Server, json: bool) -> Result<(), 
         config.startup_timeout.as_secs(),
         config.tool_timeout.as_secs(),
     );
+    if let Some(home) = home {
+        text += &format!("  home     {home}\n");
+    }
     text += &describe_server(server, &tools);
     printer.print(&text)
 }

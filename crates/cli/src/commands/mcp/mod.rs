@@ -27,7 +27,7 @@ pub(crate) async fn mcp(
         McpCommand::List { json } => look::list(context, json).await?,
         McpCommand::Show { name, json } => {
             let server = find_server(context, &name).await?;
-            look::show(context.printer, &server, json)?;
+            look::show(context, &server, json)?;
         }
         McpCommand::Tools { name, json } => {
             let server = find_server(context, &name).await?;
@@ -63,7 +63,7 @@ pub(crate) async fn mcp(
             context.printer.print(&text)?;
         }
         McpCommand::Add(arguments) => change::add(context, arguments)?,
-        McpCommand::Remove { name } => change::remove(context, &name).await?,
+        McpCommand::Remove { name, files } => change::remove(context, &name, files).await?,
         McpCommand::Import { file, dry_run } => change::import(context, file.as_deref(), dry_run)?,
         McpCommand::Approve { name, tool, yes } => {
             return change::approve(context, &name, tool.as_deref(), yes).await;

@@ -1,6 +1,7 @@
 //! MCP servers that others made, and some that mean no good, in whole turns.
 
 mod commands;
+mod homes;
 mod hostile;
 mod living;
 mod login;

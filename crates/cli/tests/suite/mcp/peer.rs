@@ -61,6 +61,20 @@ pub(crate) fn hostile(name: &str, misbehaviour: &[&str], more: &str) -> String {
     program(name, &command, &format!("cwd = {}\n{more}", quoted(&[&directory])))
 }
 
+/// The words of a shell that do something first and then are a server without faults.
+pub(crate) fn shell_server(first: &str) -> String {
+    let script = hostile_directory().join("hostile_mcp.py");
+    format!("{first}; exec python3 {} --mode plain", script.display())
+}
+
+/// The homes of the servers, by the names of the servers.
+pub(crate) fn server_homes(lango: &Lango) -> Vec<PathBuf> {
+    let homes = std::fs::read_dir(lango.home().join("mcp/homes")).into_iter().flatten();
+    let mut homes: Vec<PathBuf> = homes.map(|entry| entry.unwrap().path()).collect();
+    homes.sort();
+    homes
+}
+
 /// The operator makes these calls; the servers are these.
 pub(super) async fn lango_with(config: &str, calls: &[(&str, &str)]) -> Lango {
     let lango = Lango::playing(&[TO_OPERATOR, &calling("operator", calls)]).await;

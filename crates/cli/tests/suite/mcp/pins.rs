@@ -2,7 +2,7 @@
 
 use lango_protocol::CallStatus;
 
-use super::peer::{configure, hostile, hostile_directory, lango_with};
+use super::peer::{configure, hostile, hostile_directory, lango_with, server_homes};
 use crate::fixture::{Lango, TO_OPERATOR, calling};
 
 const WEATHER: &str = r#"{ place = "Basel" }"#;
@@ -85,9 +85,11 @@ fn project(lango: &Lango, mark: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn f3_a_project_starts_nothing_until_it_is_trusted_and_nothing_else_afterwards() {
     let lango = Lango::playing(&["[[reply]]\nsay = \"Hello.\"\n"]).await;
-    std::fs::create_dir_all(lango.path("user/.cache")).unwrap();
-    let mark = |name: &str| lango.path("user/.cache").join(name);
-    project(&lango, &mark("one").display().to_string());
+    let mark = |name: &str| {
+        let marks = server_homes(&lango).into_iter().map(|home| home.join(name));
+        marks.into_iter().find(|mark| mark.exists()).unwrap_or_default()
+    };
+    project(&lango, "$HOME/one");
     for command in [&["run", "hello"][..], &["mcp", "list"], &["tools", "list"], &["doctor"]] {
         let ran = lango.command(command).run().await;
         assert!(!mark("one").exists(), "{command:?}: {ran:?}");
@@ -100,7 +102,7 @@ async fn f3_a_project_starts_nothing_until_it_is_trusted_and_nothing_else_afterw
     let ran = lango.command(&["run", "hello"]).run().await;
     assert!(ran.code == 0 && mark("one").exists(), "{ran:?}");
     // Another command under the same name is not what was trusted.
-    project(&lango, &mark("two").display().to_string());
+    project(&lango, "$HOME/two");
     let ran = lango.command(&["run", "hello"]).run().await;
     assert!(ran.stderr.contains("lango mcp approve theirs"), "{}", ran.stderr);
     assert!(!mark("two").exists());
