@@ -33,9 +33,14 @@ impl Person for TerminalPerson {
             ask_yes_or_no(&terminal, &format!("{question}\nAllow it?")).await
         })
     }
+
+    fn approve_entry(&self, question: String) -> AnswerFuture<Option<bool>> {
+        Box::pin(ask_about_entry(self.terminal.clone(), question))
+    }
 }
 
-/// Consents to every question, for `--approve all`. A form still needs the user.
+/// Consents to every question, for `--approve all`. A form still needs the user, and so does an entry
+/// of a project's file: consent to what agents do is none to what a project starts.
 struct ConsentingPerson {
     terminal: Option<Terminal>,
 }
@@ -51,10 +56,23 @@ impl Person for ConsentingPerson {
     fn agree(&self, _: String) -> AnswerFuture<bool> {
         Box::pin(async { true })
     }
+
+    fn approve_entry(&self, question: String) -> AnswerFuture<Option<bool>> {
+        match self.terminal.clone() {
+            Some(terminal) => Box::pin(ask_about_entry(terminal, question)),
+            None => NoPerson.approve_entry(question),
+        }
+    }
 }
 
 async fn ask_yes_or_no(terminal: &Terminal, question: &str) -> bool {
     terminal.ask(question, Choices::YesNo).await == Some(Choice::Yes)
+}
+
+async fn ask_about_entry(terminal: Terminal, question: String) -> Option<bool> {
+    let _prompt_lock = terminal.prompt_lock().await;
+    let choice = terminal.ask(&format!("{question}\nUse it?"), Choices::YesNo).await?;
+    Some(choice == Choice::Yes)
 }
 
 async fn fill_form(terminal: Terminal, form: Form) -> Option<FormAnswers> {

@@ -43,6 +43,10 @@ impl Person for AgreeingPerson {
     fn agree(&self, _: String) -> AnswerFuture<bool> {
         Box::pin(async { true })
     }
+
+    fn approve_entry(&self, _: String) -> AnswerFuture<Option<bool>> {
+        Box::pin(async { None })
+    }
 }
 
 /// Plays the client of the scenario that the environment names, against the suite's server.

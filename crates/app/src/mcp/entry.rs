@@ -1,15 +1,17 @@
 //! Converts entries of the configuration or of a project's file to servers.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lango_egress::Url;
 use lango_mcp::client::{
-    ConfigSource, ExpandError, HttpConfig, JsonEntry, OauthConfig, SamplingBudget, ServerConfig,
-    ServerName, StdioConfig, TransportConfig, expand,
+    ConfigSource, ExpandError, HttpConfig, JsonEntry, OauthConfig, ProjectEntry, SamplingBudget,
+    ServerConfig, ServerName, StdioConfig, TransportConfig, expand,
 };
 
-use crate::config::McpServerConfig;
+use super::variables::{EntryVariables, is_withheld};
+use crate::config::{Config, McpServerConfig};
 use crate::environment::read_variable_even_empty;
 use crate::home;
 
@@ -41,6 +43,20 @@ impl From<String> for EntryError {
 
 /// Converts one entry of the user's configuration. The error says what is wrong with it.
 pub fn resolve_entry(name: &str, given: &McpServerConfig) -> Result<ServerConfig, EntryError> {
+    let directory = given.cwd.as_deref().map(|cwd| {
+        let cwd = expand_variables(cwd, &EntryVariables::All)?;
+        Ok::<_, EntryError>(home::expand_path(&cwd)?)
+    });
+    resolve_with(name, given, directory.transpose()?, &EntryVariables::All)
+}
+
+/// Converts an entry with these variables, to run in this directory.
+fn resolve_with(
+    name: &str,
+    given: &McpServerConfig,
+    directory: Option<PathBuf>,
+    variables: &EntryVariables<'_>,
+) -> Result<ServerConfig, EntryError> {
     let name: ServerName = name.parse().map_err(|error| format!("{error}"))?;
     let transport = match (&given.command, &given.url) {
         (Some(_), Some(_)) => {
@@ -48,25 +64,25 @@ pub fn resolve_entry(name: &str, given: &McpServerConfig) -> Result<ServerConfig
         }
         (None, None) => return Err(EntryError::invalid("it has neither a command nor a url")),
         (Some(command), None) => TransportConfig::Stdio(StdioConfig {
-            command: expand_variables(command)?,
-            arguments: expand_all(&given.args)?,
-            environment: expand_values(&given.env)?,
-            directory: given
-                .cwd
-                .as_deref()
-                .map(|cwd| Ok::<_, EntryError>(home::expand_path(&expand_variables(cwd)?)?))
-                .transpose()?,
+            command: expand_variables(command, variables)?,
+            arguments: given
+                .args
+                .iter()
+                .map(|text| expand_variables(text, variables))
+                .collect::<Result<_, _>>()?,
+            environment: expand_values(&given.env, variables)?,
+            directory,
             sandbox: given.sandbox,
             writable: given
                 .writable
                 .iter()
-                .map(|path| workspace_path(&expand_variables(path)?))
+                .map(|path| workspace_path(&expand_variables(path, variables)?))
                 .collect::<Result<_, _>>()?,
             network: given.network,
         }),
         (None, Some(url)) => TransportConfig::Http(HttpConfig {
-            url: parse_address(&expand_variables(url)?)?,
-            headers: expand_values(&given.headers)?,
+            url: parse_address(&expand_variables(url, variables)?)?,
+            headers: expand_values(&given.headers, variables)?,
             bearer_token: read_variable(given.bearer_token_env_var.as_deref())?,
             oauth: OauthConfig {
                 client_id: given.oauth_client_id.clone(),
@@ -122,19 +138,28 @@ pub(super) fn resolve_project_entry(
     entry: &JsonEntry,
     unknown: &[String],
     project: &Path,
+    config: &Config,
 ) -> Result<ServerConfig, EntryError> {
     if let Some(key) = unknown.first() {
-        return Err(EntryError::invalid(format!("unknown key {key:?}")));
+        let key = lango_text::make_visible_short(key);
+        return Err(EntryError::invalid(format!("unknown key \"{key}\"")));
     }
-    let mut given = import_entry(entry)?;
-    if let Some(cwd) = &given.cwd {
-        given.cwd = Some(project.join(expand_variables(cwd)?).display().to_string());
+    let project_entry = ProjectEntry::new(project, entry)?;
+    if let Some(variable) = project_entry.variables.iter().find(|name| is_withheld(config, name)) {
+        return Err(EntryError::invalid(format!(
+            "it asks for the variable {}, and no project gets keys of model providers, Lango's own \
+             variables or those that your configuration uses. To give it yourself: lango mcp add \
+             --help",
+            lango_text::make_visible_short(variable)
+        )));
     }
-    let config = resolve_entry(name, &given)?;
-    // The digest covers the whole entry, so that a change after the user's consent is noticed, also
-    // of a variable's value.
-    let written = entry.digest()?;
-    Ok(ServerConfig { source: ConfigSource::Project(project.to_owned()), written, ..config })
+    let given = import_entry(entry)?;
+    let variables = EntryVariables::Named(&project_entry.variables);
+    let directory =
+        given.cwd.as_deref().map(|cwd| expand_variables(cwd, &variables)).transpose()?;
+    let directory = directory.map(|cwd| project.join(cwd));
+    let resolved = resolve_with(name, &given, directory, &variables)?;
+    Ok(ServerConfig { source: ConfigSource::Project(project_entry), ..resolved })
 }
 
 fn parse_address(text: &str) -> Result<Url, EntryError> {
@@ -155,21 +180,20 @@ fn workspace_path(text: &str) -> Result<PathBuf, EntryError> {
     Ok(if is_absolute { home::expand_path(text)? } else { PathBuf::from(text) })
 }
 
-fn expand_variables(text: &str) -> Result<String, EntryError> {
-    expand(text, &read_variable_even_empty).map_err(|error| match error {
+fn expand_variables(text: &str, variables: &EntryVariables<'_>) -> Result<String, EntryError> {
+    expand(text, &|name| variables.read(name)).map_err(|error| match error {
         ExpandError::Unset(name) => EntryError::UnsetVariable(name),
         ExpandError::Unclosed(_) => EntryError::Invalid(error.to_string()),
     })
 }
 
-fn expand_all(texts: &[String]) -> Result<Vec<String>, EntryError> {
-    texts.iter().map(|text| expand_variables(text)).collect()
-}
-
 fn expand_values(
-    given: &std::collections::BTreeMap<String, String>,
-) -> Result<std::collections::BTreeMap<String, String>, EntryError> {
-    given.iter().map(|(name, value)| Ok((name.clone(), expand_variables(value)?))).collect()
+    given: &BTreeMap<String, String>,
+    variables: &EntryVariables<'_>,
+) -> Result<BTreeMap<String, String>, EntryError> {
+    let expand =
+        |(name, value): (&String, &String)| Ok((name.clone(), expand_variables(value, variables)?));
+    given.iter().map(expand).collect()
 }
 
 fn read_variable(name: Option<&str>) -> Result<Option<String>, EntryError> {

@@ -1,6 +1,7 @@
 //! Builds the MCP servers from the configuration, and the agents' tools from the servers.
 
 mod entry;
+mod variables;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -33,8 +34,8 @@ pub struct ConfiguredServers {
     pub notices: Vec<String>,
 }
 
-/// Reads the user's servers and, where the directory is trusted, the project's. An entry that
-/// cannot be used is a notice; the others work.
+/// Reads the user's servers and, where the directory is trusted, the project's, which a person has to
+/// approve one by one. An entry that cannot be used is a notice; the others work.
 pub fn servers(config: &Config, workspace: &Path) -> ConfiguredServers {
     let mut found = ConfiguredServers::default();
     for (name, given) in &config.mcp_servers {
@@ -91,7 +92,7 @@ fn add_project_servers(
             continue;
         }
         let server = given.entry.map_err(EntryError::from).and_then(|entry| {
-            entry::resolve_project_entry(&given.name, &entry, &given.unknown, workspace)
+            entry::resolve_project_entry(&given.name, &entry, &given.unknown, workspace, config)
         });
         match server {
             Ok(server) => found.servers.push(server),
@@ -207,15 +208,33 @@ pub(crate) async fn start_servers(
     let secrets = servers.iter().flat_map(ServerConfig::secrets).collect();
     let writer = models.writer.clone();
     notices.extend(servers.iter().filter(|_| writer.is_none()).filter_map(missing_sampling_notice));
+    let asked = Arc::clone(&person);
     let environment = build_client_environment(config, &app.home, workspace, person, writer)?;
     // The embedded model has no prompt that could fill up, and can only call what it is offered.
     let is_embedded = models.choice.is_embedded();
     let fold_above = if is_embedded { usize::MAX } else { config.mcp.fold_bytes };
     let servers = open(servers, environment, database.clone(), fold_above).await?;
+    ask_about_entries(&servers, &homes_directory(&app.home), &*asked).await?;
     notices.extend(servers.start_unseen().await);
     let offer = servers.offer_tools();
     notices.extend(offer.problems);
     Ok(McpTools { servers: Some(servers), tools: offer.tools, notices, secrets })
+}
+
+/// Asks about the entries of a project's file that no person decided about. Without a person, they stay
+/// as they are.
+async fn ask_about_entries(
+    servers: &Servers,
+    homes: &Path,
+    person: &dyn Person,
+) -> Result<(), AppError> {
+    for server in servers.list_unapproved() {
+        let Some(question) = server.config.describe_project_entry(homes) else { continue };
+        if let Some(is_approval) = person.approve_entry(question).await {
+            servers.known_servers().decide_entry(&server.config, is_approval).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns a notice if a server that may use the model (sampling) gets none.

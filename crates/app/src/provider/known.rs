@@ -93,6 +93,13 @@ pub(super) const KNOWN_PROVIDERS: &[KnownProvider] = &[
     },
 ];
 
+/// Tells whether a variable holds the key or the address of a known provider.
+pub(crate) fn is_provider_variable(name: &str) -> bool {
+    let mut variables =
+        KNOWN_PROVIDERS.iter().flat_map(|known| known.keys.iter().chain(known.urls));
+    variables.any(|variable| *variable == name)
+}
+
 /// Returns the names of all of them.
 pub(super) fn provider_names<'a>() -> impl Iterator<Item = &'a str> {
     KNOWN_PROVIDERS.iter().map(|known| known.id)

@@ -26,6 +26,7 @@ use choose::choose_named;
 pub use choose::{
     ModelChoice, ModelSource, choose_model, list_server_models, missing_provider_message,
 };
+pub(crate) use known::is_provider_variable;
 pub(crate) use last_choice::LastChoice;
 pub use local::{ServerConsent, accept_server, find_local_provider, is_accepted, revoke_server};
 pub use server::ModelServer;

@@ -116,10 +116,12 @@ Servers that are configured already are left as they are. Nothing is started.")]
         #[arg(long)]
         dry_run: bool,
     },
-    /// Look at what a server changed, and agree to it.
+    /// Look at an entry of the project's .mcp.json, or at what a server changed, and agree to it.
     #[command(after_help = "Examples:
-  lango mcp approve time               everything that changed
-  lango mcp approve time convert_time  one tool")]
+  lango mcp approve time               the entry, and everything that changed
+  lango mcp approve time convert_time  one tool
+
+An entry of .mcp.json is approved as it is: after any change it waits for approval again.")]
     Approve {
         /// The server.
         name: String,
@@ -128,6 +130,13 @@ Servers that are configured already are left as they are. Nothing is started.")]
         /// Do not ask.
         #[arg(long)]
         yes: bool,
+    },
+    /// Take back the approval of an entry of the project's .mcp.json.
+    #[command(after_help = "Examples:
+  lango mcp revoke time")]
+    Revoke {
+        /// The server.
+        name: String,
     },
     /// Start a server, and say what it is.
     #[command(after_help = "Examples:

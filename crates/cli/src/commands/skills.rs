@@ -241,7 +241,7 @@ pub(crate) fn trust(
     context.printer.print(&match (arguments.revoke, was) {
         (false, _) => format!(
             "{directory} is trusted: the operator is offered its skills, and asks before the first \
-             use of each. The MCP servers in its .mcp.json are started when they are needed.\n\
+             use of each. The MCP servers in its .mcp.json are used once you approve each of them: lango mcp list.\n\
              To take it back: lango trust --revoke\n"
         ),
         (true, true) => format!("{directory} is not trusted any more.\n"),

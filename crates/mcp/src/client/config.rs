@@ -1,14 +1,14 @@
 //! Defines the configuration of servers: how each is reached and limited.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lango_protocol::AgentName;
 use lango_tool::SafetyLevel;
 use url::Url;
 
-use super::ClientError;
+use super::{ClientError, ProjectEntry, server_home};
 
 /// Limits the name of a server, because tool names begin with it.
 const MAX_NAME_BYTES: usize = 32;
@@ -20,9 +20,6 @@ pub struct ServerConfig {
     pub name: ServerName,
     /// The origin of the entry.
     pub source: ConfigSource,
-    /// The [`JsonEntry::digest`](super::JsonEntry::digest) of a project's entry; empty for the
-    /// user's own.
-    pub written: String,
     /// The transport.
     pub transport: TransportConfig,
     /// The agent that owns its tools; if not set, the prefixes of tool names decide.
@@ -57,12 +54,12 @@ pub struct SamplingBudget {
 }
 
 /// The origin of an entry.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigSource {
     /// The user's own configuration.
     User,
-    /// A file in this directory, which the user trusts.
-    Project(PathBuf),
+    /// The file of a project, whose entries a person approves one by one.
+    Project(ProjectEntry),
 }
 
 impl ConfigSource {
@@ -70,7 +67,7 @@ impl ConfigSource {
     pub(crate) fn scope(&self) -> String {
         match self {
             Self::User => String::new(),
-            Self::Project(directory) => directory.to_string_lossy().into_owned(),
+            Self::Project(entry) => entry.directory.to_string_lossy().into_owned(),
         }
     }
 }
@@ -184,7 +181,6 @@ impl ServerConfig {
         Self {
             name,
             source: ConfigSource::User,
-            written: String::new(),
             transport,
             agent: None,
             enabled: true,
@@ -217,30 +213,11 @@ impl ServerConfig {
         }
     }
 
-    /// Returns a digest of what would be started or reached: a different digest means a different
-    /// server. A project's entry counts as it is written. The values of variables in `env` and
-    /// `headers` are left out, because tokens change.
-    pub(crate) fn definition_digest(&self) -> String {
-        let mut parts: Vec<&str> = vec![&self.written];
-        let (directory, counts);
-        match &self.transport {
-            TransportConfig::Stdio(program) => {
-                directory = program.directory.as_ref().map(|path| path.display().to_string());
-                // The counts separate arguments from names of variables.
-                counts = format!("{} {}", program.arguments.len(), program.environment.len());
-                parts.extend(["stdio", &program.command, &counts]);
-                parts.extend(program.arguments.iter().map(String::as_str));
-                parts.extend(program.environment.keys().map(String::as_str));
-                parts.push(directory.as_deref().unwrap_or_default());
-                parts.push(if program.sandbox { "confined" } else { "free" });
-            }
-            TransportConfig::Http(address) => {
-                counts = address.headers.len().to_string();
-                parts.extend(["http", address.url.as_str(), &counts]);
-                parts.extend(address.headers.keys().map(String::as_str));
-            }
-        }
-        super::pin::digest_parts(&parts)
+    /// Returns the question whether a project's entry may be used: the entry whole, and what it would
+    /// get. The user's own entries need no approval.
+    pub fn describe_project_entry(&self, homes: &Path) -> Option<String> {
+        let ConfigSource::Project(entry) = &self.source else { return None };
+        Some(entry.describe(self, &server_home(homes, self)))
     }
 
     /// Returns the values that must not be shown or recorded.
@@ -332,32 +309,6 @@ mod tests {
         }
         for bad in ["", "a b", "a/b", "..", "-a", "ä", &"x".repeat(33)] {
             assert!(bad.parse::<ServerName>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn everything_that_a_project_writes_makes_its_definition() {
-        let program = |arguments: &[&str], environment: &[&str], written: &str| {
-            let owned = |text: &&str| (*text).to_owned();
-            let program = StdioConfig {
-                command: "serve".to_owned(),
-                arguments: arguments.iter().map(owned).collect(),
-                environment: environment.iter().map(|n| (owned(n), String::new())).collect(),
-                ..StdioConfig::default()
-            };
-            let name = "s".parse().unwrap();
-            let written = written.to_owned();
-            ServerConfig { written, ..ServerConfig::new(name, TransportConfig::Stdio(program)) }
-                .definition_digest()
-        };
-        let one = program(&["a"], &["B"], "{}");
-        assert_eq!(one, program(&["a"], &["B"], "{}"));
-        for other in [
-            program(&["a", "B"], &[], "{}"),
-            program(&[], &["B", "a"], "{}"),
-            program(&["a"], &["B"], r#"{"env":{"B":"other"}}"#),
-        ] {
-            assert_ne!(one, other);
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use lango_store::StoreError;
 use lango_text::make_visible_short;
 
+use super::EntryState;
 use super::http::scope_in;
 
 /// The reason why a server, or one of its tools, cannot be used.
@@ -45,6 +46,14 @@ pub enum ClientError {
         "the MCP server {0} is switched off. To switch it on: lango config set mcp_servers.{0}.enabled true"
     )]
     Disabled(String),
+    /// No person approved the entry of the project's file as it is.
+    #[error("the MCP server {server} of .mcp.json {}", describe_entry_state(server, *state))]
+    Unapproved {
+        /// The server.
+        server: String,
+        /// The state of its entry.
+        state: EntryState,
+    },
     /// The description of the tool differs from the approved one.
     #[error(
         "{what} of the MCP server {server} changed since it was approved, and is frozen. A person can look at it with: lango mcp approve {server}{}",
@@ -53,7 +62,7 @@ pub enum ClientError {
     Frozen {
         /// The server.
         server: String,
-        /// The tool; empty for the server itself.
+        /// The tool.
         tool: String,
         /// The changed part.
         what: String,
@@ -142,6 +151,17 @@ pub enum ClientError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// Says why an entry is not used, and which command approves it.
+fn describe_entry_state(server: &str, state: EntryState) -> String {
+    let why = match state {
+        EntryState::Approved => "is approved",
+        EntryState::New => "is new, and is not started before you approve it",
+        EntryState::Changed => "changed, and is not started before you approve it as it is now",
+        EntryState::Declined => "was declined",
+    };
+    format!("{why}. To look at it: lango mcp approve {server}")
 }
 
 /// Returns the scopes of a challenge as an option of the command.

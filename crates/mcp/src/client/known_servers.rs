@@ -11,9 +11,9 @@ use lango_protocol::Timestamp;
 use lango_store::{Batch, Database, Migration, Row, SchemaComponent, Statement, StoreError};
 use parking_lot::RwLock;
 
-use super::ServerConfig;
-use super::config::ConfigSource;
+use super::entry_approvals::EntryApprovals;
 use super::pin::ToolVersion;
+use super::{EntryState, ServerConfig};
 
 const COMPONENT: SchemaComponent = SchemaComponent {
     name: "mcp_catalogue",
@@ -94,8 +94,6 @@ impl KnownTool {
 /// Describes a server that was seen before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownServer {
-    /// The digest of its configuration when it was approved.
-    definition: String,
     /// Its tools, by name.
     pub tools: BTreeMap<String, KnownTool>,
 }
@@ -106,6 +104,7 @@ type ServersByKey = BTreeMap<(String, String), KnownServer>;
 #[derive(Clone)]
 pub struct KnownServers {
     database: Database,
+    entries: EntryApprovals,
     /// The lock is held for a lookup; calls are proposed in parallel.
     known: Arc<RwLock<ServersByKey>>,
 }
@@ -125,20 +124,20 @@ impl KnownServers {
     /// Opens the known servers of a database.
     pub async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT).await?;
-        let known_servers = Self { database, known: Arc::default() };
+        let entries = EntryApprovals::open(database.clone()).await?;
+        let known_servers = Self { database, entries, known: Arc::default() };
         known_servers.load().await?;
         Ok(known_servers)
     }
 
     /// Reads the database again, because another process may have approved something.
     pub async fn load(&self) -> Result<(), StoreError> {
-        let servers = Statement::new("SELECT scope, name, definition FROM mcp_servers");
+        self.entries.load().await?;
+        let servers = Statement::new("SELECT scope, name FROM mcp_servers");
         let mut known = ServersByKey::new();
         for row in self.database.query(servers).await? {
             let key = (row.text(0)?.to_owned(), row.text(1)?.to_owned());
-            let server =
-                KnownServer { definition: row.text(2)?.to_owned(), tools: BTreeMap::new() };
-            known.insert(key, server);
+            known.insert(key, KnownServer { tools: BTreeMap::new() });
         }
         let sql = format!("SELECT scope, server, {COLUMNS} FROM mcp_tools");
         for row in self.database.query(Statement::new(sql)).await? {
@@ -163,13 +162,18 @@ impl KnownServers {
         known.get(&server_key(config))?.tools.get(name).cloned()
     }
 
-    /// Tells whether the entry in a project's file differs from the approved one. The user's own
-    /// configuration needs no approval.
-    pub fn is_redefined(&self, config: &ServerConfig) -> bool {
-        config.source != ConfigSource::User
-            && self
-                .find_server(config)
-                .is_some_and(|known| known.definition != config.definition_digest())
+    /// Returns whether a person approved the server's entry, where it is in a project's file.
+    pub fn entry_state(&self, config: &ServerConfig) -> EntryState {
+        self.entries.state(config)
+    }
+
+    /// Stores whether a person approves the server's entry as it is now.
+    pub async fn decide_entry(
+        &self,
+        config: &ServerConfig,
+        is_approval: bool,
+    ) -> Result<(), StoreError> {
+        self.entries.decide(config, is_approval).await
     }
 
     /// Compares a server's tool list with the approved one and stores it.
@@ -180,10 +184,7 @@ impl KnownServers {
     ) -> Result<ToolListChanges, StoreError> {
         let before = self.find_server(config);
         let now = Timestamp::now();
-        let mut after = before.clone().unwrap_or_else(|| KnownServer {
-            definition: config.definition_digest(),
-            tools: BTreeMap::new(),
-        });
+        let mut after = before.clone().unwrap_or_else(|| KnownServer { tools: BTreeMap::new() });
         let is_new = before.is_none();
         for known in after.tools.values_mut() {
             known.current = None;
@@ -255,10 +256,6 @@ impl KnownServers {
                 batch.push(write_tool(config, known));
             }
         }
-        if tool.is_none() && server.definition != config.definition_digest() {
-            server.definition = config.definition_digest();
-            batch.push(insert_server(config, now));
-        }
         self.database.write(batch).await?;
         self.update_cache(config, server);
         Ok(approved)
@@ -285,14 +282,14 @@ fn server_key(config: &ServerConfig) -> (String, String) {
 }
 
 fn insert_server(config: &ServerConfig, now: Timestamp) -> Statement {
+    // The column `definition` was for the content of entries, which is stored with their approvals.
     Statement::new(
         "INSERT INTO mcp_servers (scope, name, definition, seen_at, approved_at) \
-         VALUES ($1, $2, $3, $4, $5) ON CONFLICT (scope, name) DO UPDATE SET \
-         definition = excluded.definition, approved_at = excluded.approved_at",
+         VALUES ($1, $2, '', $3, $4) ON CONFLICT (scope, name) DO UPDATE SET \
+         approved_at = excluded.approved_at",
     )
     .bind(config.source.scope())
     .bind(config.name.as_str())
-    .bind(config.definition_digest())
     .bind(now.as_microseconds())
     .bind(now.as_microseconds())
 }

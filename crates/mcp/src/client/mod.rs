@@ -9,6 +9,7 @@ mod child;
 mod conduct;
 mod config;
 mod conversation;
+mod entry_approvals;
 mod error;
 mod expand;
 mod folded;
@@ -21,6 +22,7 @@ mod naming;
 mod oauth;
 mod person;
 mod pin;
+mod project_entry;
 mod reading;
 mod result;
 mod sampling;
@@ -40,6 +42,7 @@ pub use config::{
     ConfigSource, HttpConfig, OauthConfig, SamplingBudget, ServerConfig, ServerName, StdioConfig,
     TransportConfig,
 };
+pub use entry_approvals::EntryState;
 pub use error::ClientError;
 pub use expand::{ExpandError, expand};
 pub use json::{JsonEntry, MAX_SERVER_FILE_BYTES, ParsedEntry, read_servers};
@@ -48,6 +51,7 @@ pub use naming::tool_name;
 pub use oauth::{Login, is_signed_in, logout};
 pub use person::{AnswerFuture, Field, Form, FormAnswers, NoPerson, Person};
 pub use pin::ToolVersion;
+pub use project_entry::ProjectEntry;
 pub use reading::{PromptView, ResourceView, ServerDescription};
 pub use server::Server;
 pub use server_home::{delete_home, server_home};

@@ -23,6 +23,10 @@ pub trait Person: Send + Sync {
 
     /// Asks for agreement to a server's request, which is shown completely.
     fn agree(&self, question: String) -> AnswerFuture<bool>;
+
+    /// Asks whether an entry of a project's file may be used, which is shown completely. Returns none
+    /// if no person is present: such a question is never answered in advance.
+    fn approve_entry(&self, question: String) -> AnswerFuture<Option<bool>>;
 }
 
 /// Declines everything, because no person is present.
@@ -36,6 +40,10 @@ impl Person for NoPerson {
 
     fn agree(&self, _: String) -> AnswerFuture<bool> {
         Box::pin(async { false })
+    }
+
+    fn approve_entry(&self, _: String) -> AnswerFuture<Option<bool>> {
+        Box::pin(async { None })
     }
 }
 

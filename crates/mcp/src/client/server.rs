@@ -15,7 +15,7 @@ use super::known_servers::{KnownServer, KnownServers, ToolListChanges, ToolState
 use super::link::ServerConnection;
 use super::pin;
 use super::sampling::Sampling;
-use super::{ClientEnvironment, ClientError};
+use super::{ClientEnvironment, ClientError, EntryState};
 
 /// Makes a server wait after each failure, and does not restart it after five in a row.
 const BREAKER: BreakerPolicy = BreakerPolicy {
@@ -126,11 +126,15 @@ impl Server {
         if !self.config.enabled {
             return Some(ClientError::Disabled(server));
         }
-        self.known_servers.is_redefined(&self.config).then(|| ClientError::Frozen {
-            server,
-            tool: String::new(),
-            what: "the entry in the project's file".to_owned(),
-        })
+        match self.entry_state() {
+            EntryState::Approved => None,
+            state => Some(ClientError::Unapproved { server, state }),
+        }
+    }
+
+    /// Returns whether a person approved its entry, where it is in a project's file.
+    pub fn entry_state(&self) -> EntryState {
+        self.known_servers.entry_state(&self.config)
     }
 
     /// Returns the problems in its tool list.

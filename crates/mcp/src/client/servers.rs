@@ -13,7 +13,7 @@ use super::known_servers::{KnownServers, ToolState};
 use super::pin::{self, ToolVersion};
 use super::server::Server;
 use super::tool::McpTool;
-use super::{ClientEnvironment, ClientError};
+use super::{ClientEnvironment, ClientError, EntryState};
 
 /// Holds every configured server. Clones share them.
 #[derive(Clone)]
@@ -88,11 +88,20 @@ impl Servers {
         join_all(meetings).await.into_iter().flatten().map(|error| error.to_string()).collect()
     }
 
+    /// Returns the servers whose entries no person decided about as they are now.
+    pub fn list_unapproved(&self) -> impl Iterator<Item = &Arc<Server>> {
+        let waits = |server: &&Arc<Server>| {
+            server.config.enabled
+                && matches!(server.entry_state(), EntryState::New | EntryState::Changed)
+        };
+        self.all.iter().filter(waits)
+    }
+
     /// Tells whether something is frozen that a person may have approved in another process.
     fn has_frozen(&self) -> bool {
         let is_frozen = |server: &Arc<Server>| {
             let known = server.find_stored().map(|known| known.tools).unwrap_or_default();
-            self.known.is_redefined(&server.config)
+            server.entry_state() != EntryState::Approved
                 || known.values().any(|tool| tool.state() == ToolState::Frozen)
         };
         self.all.iter().any(is_frozen)
@@ -101,11 +110,20 @@ impl Servers {
     /// Reloads the known servers if something is frozen, because another process may have approved it.
     /// Returns true if something may have changed.
     pub async fn reload_if_frozen(&self) -> Result<bool, ClientError> {
-        let has_frozen = self.has_frozen();
-        if has_frozen {
-            self.known.load().await?;
+        if !self.has_frozen() {
+            return Ok(false);
         }
-        Ok(has_frozen)
+        let unapproved: Vec<_> = self.list_unapproved().cloned().collect();
+        self.known.load().await?;
+        let is_new = |server: &&Arc<Server>| {
+            server.reason_not_to_start().is_none() && server.find_stored().is_none()
+        };
+        for server in unapproved.iter().filter(is_new) {
+            if let Err(error) = server.connect().await {
+                tracing::warn!(server = %server.config.name, %error, "MCP server did not start");
+            }
+        }
+        Ok(true)
     }
 
     /// Returns the approved and enabled tools.
@@ -114,7 +132,10 @@ impl Servers {
         let mut groups: Vec<(Arc<Server>, Vec<ToolVersion>)> = Vec::new();
         for server in self.all.iter().filter(|server| server.config.enabled) {
             if let Some(objection) = server.reason_not_to_start() {
-                offer.problems.push(objection.to_string());
+                // A person who declined it knows.
+                if server.entry_state() != EntryState::Declined {
+                    offer.problems.push(objection.to_string());
+                }
                 continue;
             }
             groups.push((Arc::clone(server), Self::approved_tools(server, &mut offer.problems)));

@@ -1,9 +1,10 @@
 //! Tests first lists, changes and approvals.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use lango_mcp::client::{
-    ConfigSource, KnownServers, ServerConfig, StdioConfig, ToolState, ToolVersion, TransportConfig,
+    ConfigSource, EntryState, JsonEntry, KnownServers, ProjectEntry, ServerConfig, StdioConfig,
+    ToolState, ToolVersion, TransportConfig,
 };
 use lango_store::DatabaseLocation;
 use lango_store::testing::open;
@@ -11,6 +12,13 @@ use lango_store::testing::open;
 fn server(name: &str) -> ServerConfig {
     let program = StdioConfig { command: "serve".to_owned(), ..StdioConfig::default() };
     ServerConfig::new(name.parse().unwrap(), TransportConfig::Stdio(program))
+}
+
+/// A server of a project's file.
+fn project_server(directory: &str, command: &str) -> ServerConfig {
+    let entry = JsonEntry { command: Some(command.to_owned()), ..JsonEntry::default() };
+    let entry = ProjectEntry::new(Path::new(directory), &entry).unwrap();
+    ServerConfig { source: ConfigSource::Project(entry), ..server("one") }
 }
 
 fn tool(name: &str, description: &str) -> ToolVersion {
@@ -74,10 +82,7 @@ pub(crate) async fn what_was_agreed_to_is_known_to_the_next_process(location: Da
 
 pub(crate) async fn the_servers_of_two_projects_are_two(location: DatabaseLocation) {
     let known_servers = KnownServers::open(open(&location).await).await.unwrap();
-    let of = |directory: &str| ServerConfig {
-        source: ConfigSource::Project(PathBuf::from(directory)),
-        ..server("one")
-    };
+    let of = |directory: &str| project_server(directory, "serve");
     known_servers.record_tool_list(&of("/a"), &[tool("a", "A")]).await.unwrap();
     assert!(
         known_servers.find_server(&of("/b")).is_none()
@@ -87,25 +92,24 @@ pub(crate) async fn the_servers_of_two_projects_are_two(location: DatabaseLocati
     assert!(changes.is_new && changes.frozen.is_empty());
 }
 
-pub(crate) async fn an_entry_of_a_project_that_changed_is_another_one(location: DatabaseLocation) {
+pub(crate) async fn an_entry_of_a_project_is_approved_by_its_content(location: DatabaseLocation) {
+    use EntryState::{Approved, Changed, Declined, New};
     let known_servers = KnownServers::open(open(&location).await).await.unwrap();
-    let of = |command: &str, source: ConfigSource| {
-        let program = StdioConfig { command: command.to_owned(), ..StdioConfig::default() };
-        ServerConfig {
-            source,
-            ..ServerConfig::new("one".parse().unwrap(), TransportConfig::Stdio(program))
-        }
-    };
-    let project = || ConfigSource::Project(PathBuf::from("/a"));
-    known_servers.record_tool_list(&of("good", project()), &[tool("a", "A")]).await.unwrap();
-    assert!(!known_servers.is_redefined(&of("good", project())));
-    assert!(known_servers.is_redefined(&of("evil", project())));
-    known_servers.approve(&of("evil", project()), None).await.unwrap();
-    assert!(!known_servers.is_redefined(&of("evil", project())));
+    let (good, evil) = (project_server("/a", "good"), project_server("/a", "evil"));
+    let elsewhere = project_server("/b", "good");
+    let states =
+        |known: &KnownServers| [&good, &evil, &elsewhere].map(|config| known.entry_state(config));
+    assert_eq!(states(&known_servers), [New, New, New]);
+    // That its tools were seen once is no approval.
+    known_servers.record_tool_list(&good, &[tool("a", "A")]).await.unwrap();
+    assert_eq!(states(&known_servers), [New, New, New]);
+    known_servers.decide_entry(&good, true).await.unwrap();
+    assert_eq!(states(&known_servers), [Approved, Changed, New]);
+    let next_process = KnownServers::open(open(&location).await).await.unwrap();
+    assert_eq!(states(&next_process), [Approved, Changed, New]);
+    next_process.decide_entry(&evil, false).await.unwrap();
+    known_servers.load().await.unwrap();
+    assert_eq!(states(&known_servers), [Changed, Declined, New]);
     // The user's own configuration needs no approval.
-    known_servers
-        .record_tool_list(&of("good", ConfigSource::User), &[tool("a", "A")])
-        .await
-        .unwrap();
-    assert!(!known_servers.is_redefined(&of("other", ConfigSource::User)));
+    assert_eq!(known_servers.entry_state(&server("one")), Approved);
 }

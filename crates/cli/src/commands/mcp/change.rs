@@ -1,16 +1,14 @@
-//! Adds, removes, imports and approves servers.
+//! Adds, removes and imports servers.
 
 use std::path::{Path, PathBuf};
 
 use lango_app::config::{self, McpServerConfig};
 use lango_app::mcp::{self as wired, EntryError};
-use lango_mcp::client::{
-    ConfigSource, ToolState, delete_home, logout, read_servers, server_home,
-};
+use lango_mcp::client::{ConfigSource, delete_home, logout, read_servers, server_home};
 
-use super::super::{CommandContext, ask_to_confirm};
+use super::super::CommandContext;
 use crate::arguments::McpAddArguments;
-use crate::failure::{ExitStatus, Failure};
+use crate::failure::Failure;
 
 /// Splits `name=value` into its two parts.
 pub(super) fn split_pair(text: &str, sign: char) -> Result<(String, String), Failure> {
@@ -94,10 +92,10 @@ pub(super) async fn remove(
     let (servers, environment) = super::load_stored_servers(context).await?;
     let mut files = String::new();
     if let Ok(server) = servers.get(name) {
-        if let ConfigSource::Project(directory) = &server.config.source {
+        if let ConfigSource::Project(entry) = &server.config.source {
             return Err(Failure::usage(format!(
-                "{name} is in {}/{}; remove it there",
-                directory.display(),
+                "{name} is in {}/{}; remove it there, or: lango mcp revoke {name}",
+                entry.directory.display(),
                 wired::PROJECT_FILE
             )));
         }
@@ -115,51 +113,6 @@ pub(super) async fn remove(
     }
     config::unset_key(&context.app.home.config_file, &format!("mcp_servers.{name}"))?;
     context.printer.print(&format!("{name} is removed.\n{files}"))
-}
-
-pub(super) async fn approve(
-    context: &CommandContext,
-    name: &str,
-    tool: Option<&str>,
-    yes: bool,
-) -> Result<ExitStatus, Failure> {
-    let (servers, _) = super::load_stored_servers(context).await?;
-    let server = servers.get(name)?;
-    let known = server.find_stored().ok_or_else(|| {
-        Failure::usage(format!("{name} was not seen yet. To start it: lango mcp test {name}"))
-    })?;
-    if let Some(tool) = tool
-        && !known.tools.contains_key(tool)
-    {
-        return Err(Failure::usage(format!(
-            "{name} has no tool {tool:?}. See: lango mcp tools {name}"
-        )));
-    }
-    let mut text = String::new();
-    let is_redefined = servers.known_servers().is_redefined(&server.config);
-    if tool.is_none() && is_redefined {
-        text += &format!("{name} is another one now: {}\n", server.config.location());
-    }
-    let wanted = |tool_name: &str| tool.is_none_or(|tool| tool == tool_name);
-    let frozen = known.tools.values().filter(|known| known.state() == ToolState::Frozen);
-    for known in frozen.filter(|known| wanted(&known.name)) {
-        let Some(current) = &known.current else { continue };
-        let what = if known.approved.is_some() { "changed" } else { "new" };
-        let shown = lango_text::make_visible(&known.name);
-        text += &format!("{shown} ({what}):\n{}", current.difference(known.approved.as_ref()));
-    }
-    if text.is_empty() {
-        context.printer.print(&format!("No changes of {name} wait for approval.\n"))?;
-        return Ok(ExitStatus::Success);
-    }
-    context.printer.print(&text)?;
-    if !yes && !ask_to_confirm("Agree to this?", &format!("agreeing to {name}")).await? {
-        context.printer.print("It stays frozen.\n")?;
-        return Ok(ExitStatus::Failure);
-    }
-    let approved = servers.known_servers().approve(&server.config, tool).await?;
-    context.printer.print(&format!("Agreed to {} tools of {name}.\n", approved.len()))?;
-    Ok(ExitStatus::Success)
 }
 
 /// Lists the files in which other programs keep their servers, below the home directory.

@@ -1,7 +1,7 @@
 //! Shows servers and their tools.
 
 use lango_app::mcp as wired;
-use lango_mcp::client::{ConfigSource, Server, ToolState, is_signed_in, tool_name};
+use lango_mcp::client::{ConfigSource, EntryState, Server, ToolState, is_signed_in, tool_name};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -20,6 +20,7 @@ struct ServerView {
     /// `None` for a server that was never started.
     tools: Option<usize>,
     frozen: Vec<String>,
+    entry: EntryState,
     objection: Option<String>,
 }
 
@@ -42,8 +43,8 @@ fn build_server_view(server: &Server, tokens: &std::path::Path) -> ServerView {
         place: config.location(),
         source: match &config.source {
             ConfigSource::User => "configuration".to_owned(),
-            ConfigSource::Project(directory) => {
-                format!("{}/{}", directory.display(), wired::PROJECT_FILE)
+            ConfigSource::Project(entry) => {
+                format!("{}/{}", entry.directory.display(), wired::PROJECT_FILE)
             }
         },
         agent: config.agent.as_ref().map(ToString::to_string),
@@ -53,6 +54,7 @@ fn build_server_view(server: &Server, tokens: &std::path::Path) -> ServerView {
             known.tools.values().filter(|tool| tool.state() != ToolState::Gone).count()
         }),
         frozen: list_frozen_tools(server),
+        entry: server.entry_state(),
         objection: server.reason_not_to_start().map(|objection| objection.to_string()),
     }
 }
@@ -77,10 +79,12 @@ pub(super) async fn list(context: &CommandContext, json: bool) -> Result<(), Fai
             .print("There are no MCP servers. To add one: lango mcp add --help\n");
     }
     let row = |view: &ServerView| {
-        let state = match (view.enabled, &view.objection, view.tools) {
+        let state = match (view.enabled, view.entry, view.tools) {
             (false, ..) => "off".to_owned(),
-            (_, Some(_), _) => "changed".to_owned(),
-            (.., None) => "not seen yet".to_owned(),
+            (_, EntryState::New, _) => "not approved".to_owned(),
+            (_, EntryState::Changed, _) => "changed".to_owned(),
+            (_, EntryState::Declined, _) => "declined".to_owned(),
+            (_, EntryState::Approved, None) => "not seen yet".to_owned(),
             (.., Some(tools)) if view.frozen.is_empty() => format!("{tools} tools"),
             (.., Some(tools)) => format!("{tools} tools, {} frozen", view.frozen.len()),
         };
@@ -156,6 +160,9 @@ pub(super) fn tools(printer: Printer, server: &Server, json: bool) -> Result<(),
 fn describe_server(server: &Server, tools: &[ToolView]) -> String {
     let name = &server.config.name;
     if server.find_stored().is_none() {
+        if let Some(objection) = server.reason_not_to_start() {
+            return format!("{objection}\n");
+        }
         return format!("It was not seen yet. To start it: lango mcp test {name}\n");
     }
     let row = |tool: &ToolView| {

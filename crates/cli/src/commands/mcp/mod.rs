@@ -1,5 +1,6 @@
 //! `lango mcp`: MCP servers.
 
+mod approve;
 mod change;
 mod look;
 mod serve;
@@ -66,8 +67,9 @@ pub(crate) async fn mcp(
         McpCommand::Remove { name, files } => change::remove(context, &name, files).await?,
         McpCommand::Import { file, dry_run } => change::import(context, file.as_deref(), dry_run)?,
         McpCommand::Approve { name, tool, yes } => {
-            return change::approve(context, &name, tool.as_deref(), yes).await;
+            return approve::approve(context, &name, tool.as_deref(), yes).await;
         }
+        McpCommand::Revoke { name } => approve::revoke(context, &name).await?,
         McpCommand::Test { name, json } => {
             with_started_server(context, &name, async |server| {
                 test(context.printer, &server, json).await

@@ -7,4 +7,5 @@ mod living;
 mod login;
 pub(crate) mod peer;
 mod pins;
+mod project;
 mod servers;

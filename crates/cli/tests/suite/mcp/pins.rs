@@ -1,8 +1,8 @@
-//! What was agreed to stays what it was, and a project brings nothing unasked.
+//! What was agreed to stays what it was.
 
 use lango_protocol::CallStatus;
 
-use super::peer::{configure, hostile, hostile_directory, lango_with, server_homes};
+use super::peer::{configure, hostile, lango_with};
 use crate::fixture::{Lango, TO_OPERATOR, calling};
 
 const WEATHER: &str = r#"{ place = "Basel" }"#;
@@ -69,44 +69,4 @@ async fn f1_an_update_between_two_runs_is_seen_before_anything_is_sent() {
     assert!(turn.results()[0].2.contains("has no tool"), "{:?}", turn.results());
     let sent = std::fs::read_to_string(log).unwrap();
     assert!(sent.contains("tools/list") && !sent.contains("tools/call"), "{sent}");
-}
-
-/// A project that brings a server which leaves a mark when it is started.
-fn project(lango: &Lango, mark: &str) {
-    let directory = hostile_directory();
-    let script = directory.join("hostile_mcp.py");
-    let start = format!("touch {mark}; exec python3 {} --mode plain", script.display());
-    let entry = serde_json::json!({ "mcpServers": { "theirs": {
-        "command": "sh", "args": ["-c", start], "cwd": directory,
-    } } });
-    std::fs::write(lango.workspace().join(".mcp.json"), entry.to_string()).unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn f3_a_project_starts_nothing_until_it_is_trusted_and_nothing_else_afterwards() {
-    let lango = Lango::playing(&["[[reply]]\nsay = \"Hello.\"\n"]).await;
-    let mark = |name: &str| {
-        let marks = server_homes(&lango).into_iter().map(|home| home.join(name));
-        marks.into_iter().find(|mark| mark.exists()).unwrap_or_default()
-    };
-    project(&lango, "$HOME/one");
-    for command in [&["run", "hello"][..], &["mcp", "list"], &["tools", "list"], &["doctor"]] {
-        let ran = lango.command(command).run().await;
-        assert!(!mark("one").exists(), "{command:?}: {ran:?}");
-    }
-    let told = lango.command(&["run", "hello"]).run().await;
-    assert!(told.stderr.contains("lango trust"), "{}", told.stderr);
-    let test = lango.command(&["mcp", "test", "theirs"]).run().await;
-    assert!(test.code == 2 && !mark("one").exists(), "{test:?}");
-    assert_eq!(lango.command(&["trust"]).run().await.code, 0);
-    let ran = lango.command(&["run", "hello"]).run().await;
-    assert!(ran.code == 0 && mark("one").exists(), "{ran:?}");
-    // Another command under the same name is not what was trusted.
-    project(&lango, "$HOME/two");
-    let ran = lango.command(&["run", "hello"]).run().await;
-    assert!(ran.stderr.contains("lango mcp approve theirs"), "{}", ran.stderr);
-    assert!(!mark("two").exists());
-    assert_eq!(lango.command(&["mcp", "approve", "theirs", "--yes"]).run().await.code, 0);
-    assert_eq!(lango.command(&["mcp", "test", "theirs"]).run().await.code, 0);
-    assert!(mark("two").exists());
 }
