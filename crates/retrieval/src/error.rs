@@ -19,4 +19,7 @@ pub enum RetrievalError {
          embedding.provider with `lango config set embedding.provider local`"
     )]
     NoEmbedder,
+    /// No action needed: the caller cancelled it, and nothing was written.
+    #[error("it was cancelled before it was written")]
+    Cancelled,
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use tokio_util::sync::CancellationToken;
+
 use crate::{SqlValue, StoreError};
 
 /// One SQL statement with its values. The placeholders are `$1`, `$2`, … on both engines.
@@ -70,6 +72,7 @@ pub enum Durability {
 pub struct Batch {
     pub(crate) statements: Vec<Statement>,
     pub(crate) durability: Durability,
+    pub(crate) cancel: Option<CancellationToken>,
 }
 
 impl Batch {
@@ -80,7 +83,7 @@ impl Batch {
 
     /// Creates an empty batch with capacity for `count` statements.
     pub fn with_capacity(count: usize) -> Self {
-        Self { statements: Vec::with_capacity(count), durability: Durability::default() }
+        Self { statements: Vec::with_capacity(count), ..Self::default() }
     }
 
     /// Adds a statement.
@@ -101,10 +104,24 @@ impl Batch {
         self.durability = durability;
         self
     }
+
+    /// Lets a token cancel the batch: until the commit, it ends with [`StoreError::Cancelled`] and
+    /// writes nothing.
+    #[must_use]
+    pub fn cancelled_by(mut self, cancel: &CancellationToken) -> Self {
+        self.cancel = Some(cancel.clone());
+        self
+    }
+
+    /// Returns an error if the batch was cancelled.
+    pub(crate) fn check_cancelled(&self) -> Result<(), StoreError> {
+        let is_cancelled = self.cancel.as_ref().is_some_and(CancellationToken::is_cancelled);
+        if is_cancelled { Err(StoreError::Cancelled) } else { Ok(()) }
+    }
 }
 
 impl From<Statement> for Batch {
     fn from(statement: Statement) -> Self {
-        Self { statements: vec![statement], durability: Durability::default() }
+        Self { statements: vec![statement], ..Self::default() }
     }
 }

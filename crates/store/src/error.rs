@@ -115,6 +115,9 @@ pub enum StoreError {
         /// The process that uses it.
         owner: LeaseOwner,
     },
+    /// For the caller: the batch was cancelled. Nothing of it was written.
+    #[error("the change was cancelled before it was written")]
+    Cancelled,
     /// For the caller: the handle was closed.
     #[error("the database was already closed")]
     Closed,

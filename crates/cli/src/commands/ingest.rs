@@ -59,7 +59,7 @@ pub(crate) async fn ingest(
                 report = &mut running => break report,
                 code = signals.next() => {
                     stopped = Some(code);
-                    // The document that is being written is still finished.
+                    // The document that is being written stays as it was.
                     cancel.cancel();
                 }
             }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use lango_protocol::Timestamp;
 use lango_store::{Batch, SqlDialect, Statement, StoreError};
+use tokio_util::sync::CancellationToken;
 
 use super::Retrieval;
 use crate::{
@@ -32,18 +33,39 @@ impl Retrieval {
     /// fails, not at all. Where the embedding model does not answer, the entry is found by its
     /// words, and [`Retrieval::embed_missing`] adds the vectors later.
     pub async fn put_entry(&self, entry: &NewEntry) -> Result<PutOutcome, RetrievalError> {
-        let prepared = self.prepare(entry).await?;
+        self.put_entry_unless_cancelled(entry, &CancellationToken::new()).await
+    }
+
+    /// Does the same, but ends with [`RetrievalError::Cancelled`] soon after the token is cancelled.
+    /// Nothing has changed then.
+    pub async fn put_entry_unless_cancelled(
+        &self,
+        entry: &NewEntry,
+        cancel: &CancellationToken,
+    ) -> Result<PutOutcome, RetrievalError> {
+        let prepared = self.prepare_unless_cancelled(entry, cancel).await?;
         let put = prepared.put;
         if put != PutOutcome::Unchanged {
-            let mut batch = Batch::with_capacity(prepared.statements.len());
+            let mut batch = Batch::with_capacity(prepared.statements.len()).cancelled_by(cancel);
             prepared.statements.into_iter().for_each(|statement| batch.push(statement));
-            self.database.write(batch).await?;
+            self.database.write(batch).await.map_err(|error| match error {
+                StoreError::Cancelled => RetrievalError::Cancelled,
+                error => error.into(),
+            })?;
         }
         Ok(put)
     }
 
     /// Does everything but write.
     pub async fn prepare(&self, entry: &NewEntry) -> Result<PreparedEntry, RetrievalError> {
+        self.prepare_unless_cancelled(entry, &CancellationToken::new()).await
+    }
+
+    async fn prepare_unless_cancelled(
+        &self,
+        entry: &NewEntry,
+        cancel: &CancellationToken,
+    ) -> Result<PreparedEntry, RetrievalError> {
         let there = self.find_entry_digest(&entry.key).await?;
         let put = match &there {
             Some(digest) if *digest == remove_nul(&entry.digest) => {
@@ -58,7 +80,11 @@ impl Retrieval {
         } else {
             HashMap::new()
         };
-        let vectors = self.compute_vectors(&entry.title, &passages, known).await?;
+        // Dropping the future stops the embedding after the texts that are being embedded.
+        let vectors = tokio::select! {
+            () = cancel.cancelled() => return Err(RetrievalError::Cancelled),
+            vectors = self.compute_vectors(&entry.title, &passages, known) => vectors?,
+        };
         let mut statements = self.build_removal(&entry.key);
         statements.extend(self.build_insertion(entry, &passages, &vectors));
         Ok(PreparedEntry { statements, put })

@@ -162,6 +162,7 @@ impl SharedPool {
         let transaction = connection.transaction().await?;
         let mut changed = Vec::with_capacity(batch.statements.len());
         for statements in batch.statements.chunks(MAX_PIPELINE_COUNT) {
+            batch.check_cancelled().map_err(FailedAttempt::Final)?;
             let results = execute_all(&transaction, statements).await?;
             // The first failure is the cause; later ones only follow from it.
             for (statement, result) in statements.iter().zip(results) {
@@ -169,6 +170,7 @@ impl SharedPool {
                 changed.push(statement.check(changed.len(), rows).map_err(FailedAttempt::Final)?);
             }
         }
+        batch.check_cancelled().map_err(FailedAttempt::Final)?;
         transaction.commit().await.map_err(FailedAttempt::during_commit)?;
         Ok(changed)
     }

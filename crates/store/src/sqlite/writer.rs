@@ -22,6 +22,13 @@ const MAX_GROUP_COUNT: usize = 128;
 /// many times is moved once, so fewer checkpoints are cheaper.
 const CHECKPOINT_INTERVAL_COMMITS: u32 = 1000;
 
+/// Limits the statements of a batch that is committed on the calling thread: some milliseconds.
+const MAX_INLINE_STATEMENT_COUNT: usize = 128;
+
+/// The steps of SQLite's machine between two looks at whether a batch was cancelled: some
+/// milliseconds.
+const CANCEL_CHECK_STEPS: c_int = 100_000;
+
 /// Limits the steps of SQLite's machine that a query takes on the calling thread: some hundred rows,
 /// far less than a millisecond.
 const MAX_INLINE_STEPS: c_int = 4_000;
@@ -87,7 +94,9 @@ impl WriterHandle {
     /// Commits a batch on this thread if that needs no waiting: the writer is idle, no other
     /// process holds the database, and the batch need not reach the disk.
     pub(super) fn try_write(&self, batch: &Batch) -> Option<ChangedRows> {
-        if batch.durability == Durability::PowerLoss || self.queued.load(Ordering::Acquire) > 0 {
+        let is_large = batch.statements.len() > MAX_INLINE_STATEMENT_COUNT;
+        let must_wait = is_large || batch.durability == Durability::PowerLoss;
+        if must_wait || self.queued.load(Ordering::Acquire) > 0 {
             return None;
         }
         let mut shared = self.writer.try_lock()?;
@@ -263,7 +272,7 @@ impl SqliteWriter {
 
     /// Applies one job of several. An outer error means that SQLite rolled back the transaction,
     /// and with it the other jobs of the group.
-    fn apply_alone(&self, job: &WriteJob) -> Result<ChangedRows, StoreError> {
+    fn apply_alone(&mut self, job: &WriteJob) -> Result<ChangedRows, StoreError> {
         self.run_cached("SAVEPOINT job")?;
         let answer = self.apply(&job.batch);
         if let Err(error) = &answer {
@@ -276,9 +285,25 @@ impl SqliteWriter {
         Ok(answer)
     }
 
-    fn apply(&self, batch: &Batch) -> ChangedRows {
+    fn apply(&mut self, batch: &Batch) -> ChangedRows {
+        let Some(cancel) = batch.cancel.clone() else { return self.apply_statements(batch) };
+        let set = self
+            .connection
+            .progress_handler(CANCEL_CHECK_STEPS, Some(move || cancel.is_cancelled()));
+        let changed =
+            set.map_err(|error| self.failure(&error)).and_then(|()| self.apply_statements(batch));
+        self.connection
+            .progress_handler(0, None::<fn() -> bool>)
+            .map_err(|error| self.failure(&error))?;
+        // A statement that was interrupted has failed, and the transaction is rolled back.
+        batch.check_cancelled()?;
+        changed
+    }
+
+    fn apply_statements(&self, batch: &Batch) -> ChangedRows {
         let mut changed = Vec::with_capacity(batch.statements.len());
         for (position, statement) in batch.statements.iter().enumerate() {
+            batch.check_cancelled()?;
             let rows = values::execute(&self.connection, statement)
                 .map_err(|error| self.failure(&error))?;
             changed.push(statement.check(position, rows)?);
@@ -287,8 +312,8 @@ impl SqliteWriter {
     }
 
     fn in_transaction<T>(
-        &self,
-        work: impl FnOnce(&Self) -> Result<T, StoreError>,
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         // A panic in the middle of the last transaction left it open.
         if !self.connection.is_autocommit() {
@@ -303,25 +328,26 @@ impl SqliteWriter {
         result
     }
 
-    fn migrate(&self, component: &SchemaComponent) -> Result<(), StoreError> {
+    fn migrate(&mut self, component: &SchemaComponent) -> Result<(), StoreError> {
         match self.version(component) {
             Ok(found) if component.pending_migrations(found)?.is_empty() => return Ok(()),
             Ok(_) => {}
             Err(error) if failure::is_schema_mismatch(&error) => {}
             Err(error) => return Err(self.failure(&error)),
         }
-        self.in_transaction(|_| {
-            self.run_text(CREATE_VERSIONS)?;
+        self.in_transaction(|writer| {
+            writer.run_text(CREATE_VERSIONS)?;
             // Read again, because another process may have migrated before the lock was acquired.
-            let found = self.version(component).map_err(|error| self.failure(&error))?;
+            let found = writer.version(component).map_err(|error| writer.failure(&error))?;
             let pending = component.pending_migrations(found)?;
             for migration in pending {
-                self.run_text(migration.sqlite)?;
+                writer.run_text(migration.sqlite)?;
             }
             if !pending.is_empty() {
-                self.connection
+                writer
+                    .connection
                     .execute(WRITE_VERSION, (component.name, component.latest_version()))
-                    .map_err(|error| self.failure(&error))?;
+                    .map_err(|error| writer.failure(&error))?;
             }
             Ok(())
         })

@@ -1,7 +1,7 @@
 //! Reads files, directories and web pages, cuts them into passages, and stores them.
 //!
-//! [`DocumentReader`] makes a [`Document`] of a file, [`cut_into_passages`] cuts it, [`Ingester`] does
-//! that for whole directories and puts the passages into the index, and [`retrieve_passages`] finds
+//! [`DocumentReader`] reads a file and cuts it into passages, [`Ingester`] does that for whole
+//! directories and puts the passages into the index, and [`retrieve_passages`] finds
 //! them again, there and through the graph.
 
 mod confinement;
@@ -19,9 +19,9 @@ pub use ingest::{
 };
 pub use passages::{Passage, cut_into_passages};
 pub use read::{
-    BlockKind, Document, DocumentBlock, DocumentKind, DocumentReader, FileContent, PositionSpan,
-    PositionUnit, READER_ARGUMENT, ReadLimits, UnreadableReason, read_plain_text,
-    run_reader_if_requested,
+    BlockKind, CutDocument, Document, DocumentBlock, DocumentKind, DocumentReader, FileContent,
+    MAX_PASSAGE_COUNT, PositionSpan, PositionUnit, READER_ARGUMENT, ReadLimits, UnreadableReason,
+    read_plain_text, run_reader_if_requested,
 };
 pub use retrieve::{DocumentSearch, PassageHit, PassageHits, retrieve_passages};
 pub(crate) use retrieve_tool::RetrievePassages;

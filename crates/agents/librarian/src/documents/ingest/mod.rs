@@ -122,7 +122,8 @@ impl Ingester {
             writer.report.cancelled = true;
             return Ok(writer.report);
         }
-        writer.remove_gone(&seen).await?;
+        writer.remove_gone(&seen, cancel).await?;
+        writer.report.cancelled = cancel.is_cancelled();
         Ok(writer.report)
     }
 
@@ -182,7 +183,12 @@ impl DocumentWriter<'_> {
             if cancel.is_cancelled() {
                 break;
             }
-            let Some(current) = self.apply_outcome(ready).await? else { continue };
+            let applied = match self.apply_outcome(ready, cancel).await {
+                // The document is as it was before.
+                Err(IngestError::Retrieval(RetrievalError::Cancelled)) => break,
+                applied => applied?,
+            };
+            let Some(current) = applied else { continue };
             self.done += 1;
             progress(IngestProgress {
                 done: self.done,
@@ -198,7 +204,11 @@ impl DocumentWriter<'_> {
     }
 
     /// Applies one outcome. Returns the source if it counts as done.
-    async fn apply_outcome(&mut self, ready: SourceOutcome) -> Result<Option<String>, IngestError> {
+    async fn apply_outcome(
+        &mut self,
+        ready: SourceOutcome,
+        cancel: &CancellationToken,
+    ) -> Result<Option<String>, IngestError> {
         match ready {
             SourceOutcome::LeftOut(entries) => {
                 self.report.left_out += entries;
@@ -216,17 +226,21 @@ impl DocumentWriter<'_> {
                 self.report.skipped.push(SkippedSource { source: source.clone(), reason });
                 Ok(counts.then_some(source))
             }
-            SourceOutcome::Entry(prepared) => self.put_document(*prepared).await.map(Some),
+            SourceOutcome::Entry(prepared) => self.put_document(*prepared, cancel).await.map(Some),
         }
     }
 
-    async fn put_document(&mut self, prepared: PreparedDocument) -> Result<String, IngestError> {
+    async fn put_document(
+        &mut self,
+        prepared: PreparedDocument,
+        cancel: &CancellationToken,
+    ) -> Result<String, IngestError> {
         let PreparedDocument { entry, bytes, notes, permit } = prepared;
         let put = if self.pretend {
             let there = self.retrieval.find_entry_digest(&entry.key).await?;
             there.map_or(PutOutcome::Added, |_| PutOutcome::Replaced)
         } else {
-            self.retrieval.put_entry(&entry).await?
+            self.retrieval.put_entry_unless_cancelled(&entry, cancel).await?
         };
         drop(permit);
         match put {
@@ -255,7 +269,11 @@ impl DocumentWriter<'_> {
     }
 
     /// Removes the documents of ingested directories whose files were not found there.
-    async fn remove_gone(&mut self, seen: &SeenPaths) -> Result<(), IngestError> {
+    async fn remove_gone(
+        &mut self,
+        seen: &SeenPaths,
+        cancel: &CancellationToken,
+    ) -> Result<(), IngestError> {
         let is_gone = |key: &str| {
             let path = Path::new(key);
             let below = |directory: &PathBuf| path.starts_with(directory);
@@ -271,6 +289,9 @@ impl DocumentWriter<'_> {
                 .list_entries(EntrySpace::Documents, collection, after.as_ref(), ENTRIES_PER_PAGE)
                 .await?;
             for entry in found.iter().filter(|entry| is_gone(&entry.key.key)) {
+                if cancel.is_cancelled() {
+                    return Ok(());
+                }
                 // It may have been removed already because it is no document any more.
                 if !self.report.removed.contains(&entry.key.key) {
                     self.remove_document(entry.key.key.clone()).await?;

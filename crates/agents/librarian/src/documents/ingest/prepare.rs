@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::super::confinement::FileAccess;
-use super::super::passages::{Passage, cut_into_passages};
-use super::super::read::{Document, DocumentReader, FileContent, UnreadableReason};
+use super::super::passages::Passage;
+use super::super::read::{CutDocument, DocumentReader, FileContent, UnreadableReason};
 use super::super::walk::{WalkStep, walk_files};
 use super::fetch::{FetchFailure, PageFetcher};
 use super::{IngestError, IngestSource};
@@ -226,20 +226,10 @@ impl DocumentProducer<'_> {
         if self.retrieval.find_entry_digest(&entry_key).await?.as_deref() == Some(&digest) {
             return Ok(SourceOutcome::Unchanged { key, bytes });
         }
-        let document = match self.reader.read(content).await {
+        let CutDocument { title, passages, notes, .. } = match self.reader.read(content).await {
             Ok(document) => document,
             Err(reason) => return self.skip_source(key, reason).await,
         };
-        let cutting = tokio::task::spawn_blocking(move || {
-            let passages = cut_into_passages(&document);
-            (document, passages)
-        });
-        let (document, passages) =
-            cutting.await.map_err(|error| IngestError::Broken(error.to_string()))?;
-        if passages.is_empty() {
-            return self.skip_source(key, UnreadableReason::Empty).await;
-        }
-        let Document { title, notes, .. } = document;
         let title = title.unwrap_or_else(|| last_path_segment(&key));
         let passages = passages.into_iter().map(|passage| without_title(&title, passage)).collect();
         let entry = NewEntry { key: entry_key, title, source: key, digest, passages };

@@ -5,11 +5,14 @@
 //! share one or two sentences. The same document always gives the same passages.
 
 mod pieces;
+mod sections;
 mod weight;
 
 use super::read::{BlockKind, Document, PositionSpan};
 use lango_text::{to_single_spaced, truncate_characters};
 use pieces::{BlockPiece, MAX_OVERLAP_WEIGHT, cut_into_pieces, find_sentence_ends};
+use sections::SectionList;
+use serde::{Deserialize, Serialize};
 use weight::{MAX_WEIGHT, text_weight};
 
 /// Limit one heading, and a path of headings.
@@ -17,7 +20,7 @@ const MAX_HEADING_CHARACTERS: usize = 100;
 const MAX_HEADING_PATH_CHARACTERS: usize = 240;
 
 /// Represents a part of a document that is found as a whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passage {
     /// The headings above it, from the highest: "Install > Linux". Empty where there are none.
     pub heading: String,
@@ -52,7 +55,7 @@ pub fn cut_into_passages(document: &Document) -> Vec<Passage> {
         }
     }
     cutter.end_section();
-    cutter.done
+    cutter.done.into_passages()
 }
 
 /// Returns the head of a table, which is repeated in each of its parts.
@@ -69,7 +72,9 @@ fn find_table_head(table: &str) -> Option<String> {
 
 #[derive(Default)]
 struct PassageCutter {
-    done: Vec<Passage>,
+    done: SectionList,
+    /// The number of passages that the current section has so far.
+    parts: usize,
     /// The current headings, with their levels.
     chain: Vec<(u8, String)>,
     /// A heading that has no text yet.
@@ -130,7 +135,7 @@ impl PassageCutter {
         let heavy = text_weight(piece.text);
         if self.weight > 0 && self.weight + heavy > MAX_WEIGHT {
             let shared = self.text_to_repeat(&piece);
-            self.close_passage();
+            self.close_passage(false);
             if let Some((text, span)) = shared {
                 self.weight = text_weight(&text);
                 self.text = text;
@@ -172,14 +177,17 @@ impl PassageCutter {
         Some((self.text[start..].to_owned(), spans.reduce(PositionSpan::with)?))
     }
 
-    fn close_passage(&mut self) {
+    /// Ends the current passage. `ends_section` is true if its section ends with it.
+    fn close_passage(&mut self, ends_section: bool) {
         let text = std::mem::take(&mut self.text);
         let span = self.span.take();
         self.weight = 0;
         self.tail.clear();
         if let Some(span) = span.filter(|_| !text.trim().is_empty()) {
             let text = text.trim_end().trim_start_matches(['\n', '\r']).to_owned();
-            self.done.push(Passage { heading: self.heading_path(), text, span });
+            let passage = Passage { heading: self.heading_path(), text, span };
+            self.parts += 1;
+            self.done.push(passage, ends_section && self.parts == 1);
         }
     }
 
@@ -189,7 +197,8 @@ impl PassageCutter {
             self.text = text;
             self.span = Some(span);
         }
-        self.close_passage();
+        self.close_passage(true);
+        self.parts = 0;
     }
 }
 

@@ -36,6 +36,28 @@ pub enum DocumentKind {
     Docx,
 }
 
+impl DocumentKind {
+    /// Lists all formats.
+    const ALL: [Self; 6] =
+        [Self::Text, Self::Markdown, Self::Html, Self::Code, Self::Pdf, Self::Docx];
+
+    /// Returns its name in the arguments of the helper.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Markdown => "markdown",
+            Self::Html => "html",
+            Self::Code => "code",
+            Self::Pdf => "pdf",
+            Self::Docx => "docx",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
 /// Represents a part of a document that belongs together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentBlock {

@@ -1,7 +1,7 @@
 //! Runs the helper: this program, started again to read one file that may be malicious.
 //!
-//! Parsers of PDF and archives meet files that were made to break them. A panic, an endless loop or
-//! exhausted memory in the helper costs that one file only.
+//! Parsers meet files that were made to break them. A panic, an endless loop or exhausted memory in
+//! the helper costs that one file only.
 
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
@@ -11,9 +11,9 @@ use std::time::Duration;
 use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::document::{Document, DocumentKind};
+use super::document::DocumentKind;
+use super::reader::{CutDocument, read_document};
 use super::unreadable::UnreadableReason;
-use super::{docx, pdf};
 
 /// The first argument that makes a program the helper.
 pub const READER_ARGUMENT: &str = "__read-document";
@@ -37,20 +37,20 @@ pub fn run_reader_if_requested() -> Option<ExitCode> {
         return None;
     }
     let kind = arguments.next().unwrap_or_default();
-    let answered = answer_request(&kind.to_string_lossy());
+    let content_type = arguments.next().map(|text| text.to_string_lossy().into_owned());
+    let answered = answer_request(&kind.to_string_lossy(), content_type.as_deref());
     Some(if answered.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn answer_request(kind: &str) -> std::io::Result<()> {
+fn answer_request(kind: &str, content_type: Option<&str>) -> std::io::Result<()> {
     limit_resources()?;
     // A panic is caught or ends the helper; its message is not needed.
     std::panic::set_hook(Box::new(|_| {}));
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes)?;
-    let outcome = match kind {
-        "pdf" => pdf::read_pdf(&bytes),
-        "docx" => docx::read_docx(&bytes),
-        other => Err(UnreadableReason::Unsupported { format: other.to_owned() }),
+    let outcome = match DocumentKind::from_name(kind) {
+        Some(kind) => read_document(kind, content_type, bytes),
+        None => Err(UnreadableReason::Unsupported { format: kind.to_owned() }),
     };
     let text = serde_json::to_vec(&outcome).map_err(std::io::Error::from)?;
     std::io::stdout().write_all(&text)
@@ -85,15 +85,16 @@ impl ReaderProcess {
         Self { program }
     }
 
-    /// Reads a file in a helper of its own.
+    /// Reads a file in a helper of its own, which ends when the future is dropped.
     pub(crate) async fn read(
         &self,
         kind: DocumentKind,
+        content_type: Option<&str>,
         bytes: Vec<u8>,
-    ) -> Result<Document, UnreadableReason> {
-        let name = if kind == DocumentKind::Pdf { "pdf" } else { "docx" };
+    ) -> Result<CutDocument, UnreadableReason> {
         let mut child = tokio::process::Command::new(&self.program)
-            .args([READER_ARGUMENT, name])
+            .args([READER_ARGUMENT, kind.as_str()])
+            .args(content_type)
             // The helper must not see the environment, which may hold keys.
             .env_clear()
             .current_dir("/")
@@ -140,7 +141,7 @@ impl ReaderProcess {
             });
         }
         if status.success() {
-            let outcome: Result<Document, UnreadableReason> = serde_json::from_slice(&answer)
+            let outcome: Result<CutDocument, UnreadableReason> = serde_json::from_slice(&answer)
                 .map_err(|error| UnreadableReason::Failed { detail: error.to_string() })?;
             return outcome;
         }

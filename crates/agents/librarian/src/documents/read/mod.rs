@@ -1,6 +1,6 @@
 //! Reads a file or a page into a [`Document`]: its format, its text, and the position of each part.
 //!
-//! Nothing is cut or stored here. Failures are [`UnreadableReason`] with a reason.
+//! Nothing is stored here. Failures are [`UnreadableReason`] with a reason.
 
 mod code;
 mod decode;
@@ -17,7 +17,9 @@ mod unreadable;
 
 pub use document::{BlockKind, Document, DocumentBlock, DocumentKind, PositionSpan, PositionUnit};
 pub use helper::{READER_ARGUMENT, run_reader_if_requested};
-pub use reader::{DocumentReader, FileContent, ReadLimits, read_plain_text};
+pub use reader::{
+    CutDocument, DocumentReader, FileContent, MAX_PASSAGE_COUNT, ReadLimits, read_plain_text,
+};
 pub use unreadable::UnreadableReason;
 
 #[cfg(test)]

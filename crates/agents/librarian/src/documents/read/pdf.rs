@@ -113,6 +113,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn blocks_are_on_their_pages() {
+        let document = read_pdf(include_bytes!("../../../tests/fixtures/lighthouse.pdf")).unwrap();
+        let page = |words: &str| {
+            let block = document.blocks.iter().find(|block| block.text.contains(words)).unwrap();
+            block.span.to_string()
+        };
+        assert_eq!(page("one hour before sunset"), "page 1");
+        assert_eq!(page("The café at the pier"), "page 2");
+        assert_eq!(page("second ring"), "page 3");
+    }
+
+    #[test]
     fn printed_lines_become_paragraphs() {
         let text = "\n\nA light-\nhouse stands\nhere.\n\nSecond X-\nRay.\n";
         let found: Vec<String> = split_page(text, 2).into_iter().map(|block| block.text).collect();

@@ -5,15 +5,25 @@ use std::io::Read as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::super::confinement::FileAccess;
+use super::super::passages::{Passage, cut_into_passages};
 use super::document::{Document, DocumentKind};
 use super::helper::ReaderProcess;
 use super::kind::detect_kind;
 use super::unreadable::UnreadableReason;
-use super::{code, decode, html, markdown, text};
+use super::{code, decode, docx, html, markdown, pdf, text};
 
 /// Limits how much of a file is used to find its format.
 const MAX_START_BYTES: usize = 8 * 1024;
+
+/// Limits a text that is read in this process. Whatever it contains, it takes milliseconds and some
+/// megabytes; a longer one has a helper with limits of its own.
+const MAX_OWN_TEXT_BYTES: u64 = 32 * 1024;
+
+/// Limits the passages of a document: 32 MiB of prose have fewer.
+pub const MAX_PASSAGE_COUNT: usize = 60_000;
 
 /// Limits how much is read.
 #[derive(Debug, Clone, Copy)]
@@ -47,8 +57,7 @@ pub struct DocumentReader {
 }
 
 impl DocumentReader {
-    /// Creates a reader that starts `program` for formats whose parsers need a process of their
-    /// own. The program must call [`super::run_reader_if_requested`].
+    /// Creates a reader that starts `program` for files whose parsers need a process of their own. The program must call [`super::run_reader_if_requested`].
     pub fn new(program: PathBuf, limits: ReadLimits) -> Self {
         Self { helper: ReaderProcess::new(program), limits }
     }
@@ -88,8 +97,8 @@ impl DocumentReader {
         Ok(FileContent { name, content_type: None, bytes })
     }
 
-    /// Makes a document of bytes.
-    pub async fn read(&self, content: FileContent) -> Result<Document, UnreadableReason> {
+    /// Reads a file or page and cuts it into passages. Dropping the future ends the reading.
+    pub async fn read(&self, content: FileContent) -> Result<CutDocument, UnreadableReason> {
         let FileContent { name, content_type, bytes } = content;
         let size = bytes.len() as u64;
         if size > self.limits.max_file_bytes {
@@ -103,19 +112,49 @@ impl DocumentReader {
             return Err(UnreadableReason::Empty);
         }
         let kind = detect_kind(&name, content_type.as_deref(), start)?;
-        let document = if is_packed(kind) {
-            self.helper.read(kind, bytes).await?
-        } else {
-            // A large page takes a while and must not block other tasks.
-            tokio::task::spawn_blocking(move || read_text(kind, content_type.as_deref(), bytes))
-                .await
-                .map_err(|error| UnreadableReason::Failed { detail: error.to_string() })??
-        };
-        if document.blocks.is_empty() {
-            return Err(UnreadableReason::Empty);
+        if is_packed(kind) || size > MAX_OWN_TEXT_BYTES {
+            return self.helper.read(kind, content_type.as_deref(), bytes).await;
         }
-        Ok(document)
+        let reading = move || read_document(kind, content_type.as_deref(), bytes);
+        tokio::task::spawn_blocking(reading)
+            .await
+            .map_err(|error| UnreadableReason::Failed { detail: error.to_string() })?
     }
+}
+
+/// Represents a file that was read and cut into passages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutDocument {
+    /// The document's own title, if it has one.
+    pub title: Option<String>,
+    /// The format it was read as.
+    pub kind: DocumentKind,
+    /// Its passages, in order. Never empty.
+    pub passages: Vec<Passage>,
+    /// Remarks about how it was read, such as bytes that had to be replaced.
+    pub notes: Vec<String>,
+}
+
+/// Reads and cuts a file in this process.
+pub(super) fn read_document(
+    kind: DocumentKind,
+    content_type: Option<&str>,
+    bytes: Vec<u8>,
+) -> Result<CutDocument, UnreadableReason> {
+    let document = match kind {
+        DocumentKind::Pdf => pdf::read_pdf(&bytes)?,
+        DocumentKind::Docx => docx::read_docx(&bytes)?,
+        kind => read_text(kind, content_type, bytes)?,
+    };
+    let passages = cut_into_passages(&document);
+    if passages.is_empty() {
+        return Err(UnreadableReason::Empty);
+    }
+    if passages.len() > MAX_PASSAGE_COUNT {
+        return Err(UnreadableReason::TooManyPassages { most: MAX_PASSAGE_COUNT });
+    }
+    let Document { title, kind, notes, .. } = document;
+    Ok(CutDocument { title, kind, passages, notes })
 }
 
 fn is_packed(kind: DocumentKind) -> bool {

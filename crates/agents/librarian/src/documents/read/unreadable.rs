@@ -18,6 +18,12 @@ pub enum UnreadableReason {
         /// The limit.
         most: u64,
     },
+    /// It has more passages than a document may have.
+    #[error("it has more than {most} passages: split it into smaller files")]
+    TooManyPassages {
+        /// The limit.
+        most: usize,
+    },
     /// Text in an unknown encoding.
     #[error("its encoding is not known: save it as UTF-8")]
     Encoding,
@@ -87,6 +93,7 @@ impl UnreadableReason {
         match self {
             Self::Binary
             | Self::TooLarge { .. }
+            | Self::TooManyPassages { .. }
             | Self::Encoding
             | Self::Corrupt { .. }
             | Self::Encrypted
