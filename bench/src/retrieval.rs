@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use lango_retrieval::{
-    EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, EntryKey, EntrySpace, LocalEmbedder,
+    EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, EntryKey, EntryKind, LocalEmbedder,
     NewEntry, NewPassage, Retrieval, RetrievalMode, SearchQuery,
 };
 use lango_store::{Database, DatabaseLocation};
@@ -49,7 +49,7 @@ pub(crate) fn measure() -> Result<()> {
                     for query in queries {
                         let search = SearchQuery {
                             mode,
-                            ..SearchQuery::new(EntrySpace::Documents, query, 10)
+                            ..SearchQuery::new(EntryKind::Documents, query, 10)
                         };
                         let found = retrieval.search(&search).await?;
                         ensure!(found.words_only.is_none(), "the query was not embedded");
@@ -78,7 +78,7 @@ async fn fill(retrieval: &Retrieval, passages: usize) -> Result<()> {
             position: format!("line {place}"),
         });
         let entry = NewEntry {
-            key: EntryKey::new(EntrySpace::Documents, "bench", format!("document {number}")),
+            key: EntryKey::new(EntryKind::Documents, "bench", format!("document {number}")),
             title: format!("Document {number}"),
             source: format!("{number}.md"),
             digest: number.to_string(),

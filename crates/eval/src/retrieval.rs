@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use lango_librarian::documents;
 use lango_retrieval::{
-    CorpusDocument, Embedder, EntryKey, EntrySpace, NewEntry, NewPassage, QuestionCollection,
+    CorpusDocument, Embedder, EntryKey, EntryKind, NewEntry, NewPassage, QuestionCollection,
     RankingQuality, Retrieval, RetrievalMode, SearchQuery, measure_rankings,
 };
 use lango_store::{Database, DatabaseLocation};
@@ -63,7 +63,7 @@ pub async fn measure_retrieval(
     if let Some(error) = retrieval.take_failure() {
         return Err(EvalError::Embedding(error.to_string()));
     }
-    let sizes = retrieval.list_collections(EntrySpace::Documents).await?;
+    let sizes = retrieval.list_collections(EntryKind::Documents).await?;
     let mut modes = vec![("words", RetrievalMode::Words)];
     if retrieval.embedder().is_some() {
         modes.extend([("vectors", RetrievalMode::Vectors), ("hybrid", RetrievalMode::Hybrid)]);
@@ -116,7 +116,7 @@ fn build_entry(document: CorpusDocument) -> NewEntry {
     let only_title =
         NewPassage { heading: String::new(), text: title.clone(), position: String::new() };
     NewEntry {
-        key: EntryKey::new(EntrySpace::Documents, COLLECTION, id.as_str()),
+        key: EntryKey::new(EntryKind::Documents, COLLECTION, id.as_str()),
         title,
         source: id.clone(),
         digest: id,
@@ -134,7 +134,7 @@ async fn ask_questions(
     for question in &collection.questions {
         let search = SearchQuery {
             mode,
-            ..SearchQuery::new(EntrySpace::Documents, question.text.as_str(), MAX_PASSAGE_COUNT)
+            ..SearchQuery::new(EntryKind::Documents, question.text.as_str(), MAX_PASSAGE_COUNT)
         };
         let found = retrieval.search(&search).await?;
         if let Some(error) = found.words_only.filter(|_| mode == RetrievalMode::Hybrid) {

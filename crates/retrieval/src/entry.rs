@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// Separates texts by their kind. A search stays within one space.
+/// Separates texts by their kind. A search finds texts of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EntrySpace {
+pub enum EntryKind {
     /// Files and pages that were ingested.
     Documents,
     /// Facts, rules and definitions, by key.
@@ -15,8 +15,8 @@ pub enum EntrySpace {
     Memories,
 }
 
-impl EntrySpace {
-    /// Lists all spaces.
+impl EntryKind {
+    /// Lists all kinds.
     pub const ALL: [Self; 4] = [Self::Documents, Self::Knowledge, Self::Learnings, Self::Memories];
 
     /// Returns its name in the database.
@@ -30,11 +30,11 @@ impl EntrySpace {
     }
 
     pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|space| space.as_str() == name)
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
 
-impl fmt::Display for EntrySpace {
+impl fmt::Display for EntryKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -43,9 +43,9 @@ impl fmt::Display for EntrySpace {
 /// Identifies an entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryKey {
-    /// The space it belongs to.
-    pub space: EntrySpace,
-    /// A part of the space with a name of its owner's choice.
+    /// The kind of text.
+    pub kind: EntryKind,
+    /// A part of the texts of that kind, with a name that their agent chose.
     pub collection: String,
     /// Unique in the collection: a path, an address, an id.
     pub key: String,
@@ -53,8 +53,8 @@ pub struct EntryKey {
 
 impl EntryKey {
     /// Makes a key.
-    pub fn new(space: EntrySpace, collection: impl Into<String>, key: impl Into<String>) -> Self {
-        Self { space, collection: collection.into(), key: key.into() }
+    pub fn new(kind: EntryKind, collection: impl Into<String>, key: impl Into<String>) -> Self {
+        Self { kind, collection: collection.into(), key: key.into() }
     }
 }
 

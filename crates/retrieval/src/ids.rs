@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
-use crate::{EntryKey, EntrySpace};
+use crate::{EntryKey, EntryKind};
 
 static LAST: AtomicI64 = AtomicI64::new(0);
 
@@ -26,13 +26,13 @@ pub(crate) fn new_id() -> i64 {
 }
 
 /// Returns the number of a collection, the same in every process.
-pub(crate) fn scope_number(space: EntrySpace, collection: &str) -> i64 {
-    hash_parts(&[space.as_str(), collection])
+pub(crate) fn scope_number(kind: EntryKind, collection: &str) -> i64 {
+    hash_parts(&[kind.as_str(), collection])
 }
 
 /// Returns the scope of an entry.
 pub(crate) fn entry_scope(key: &EntryKey) -> i64 {
-    scope_number(key.space, &key.collection)
+    scope_number(key.kind, &key.collection)
 }
 
 /// Returns the number of an embedding model.
@@ -62,16 +62,16 @@ mod tests {
         let numbers: Vec<i64> = (0..10_000).map(|_| new_id()).collect();
         assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
         assert_ne!(
-            scope_number(EntrySpace::Documents, "a"),
-            scope_number(EntrySpace::Knowledge, "a")
+            scope_number(EntryKind::Documents, "a"),
+            scope_number(EntryKind::Knowledge, "a")
         );
         assert_ne!(
-            scope_number(EntrySpace::Documents, "a"),
-            scope_number(EntrySpace::Documents, "b")
+            scope_number(EntryKind::Documents, "a"),
+            scope_number(EntryKind::Documents, "b")
         );
         assert_eq!(
-            scope_number(EntrySpace::Documents, "a"),
-            scope_number(EntrySpace::Documents, "a")
+            scope_number(EntryKind::Documents, "a"),
+            scope_number(EntryKind::Documents, "a")
         );
     }
 }

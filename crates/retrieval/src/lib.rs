@@ -22,7 +22,7 @@ pub use embed::{
     EmbedError, EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, LocalEmbedder,
     RemoteEmbedder, RemoteWire,
 };
-pub use entry::{EntryKey, EntrySpace, EntrySummary, NewEntry, NewPassage, PutOutcome};
+pub use entry::{EntryKey, EntryKind, EntrySummary, NewEntry, NewPassage, PutOutcome};
 pub use error::RetrievalError;
 pub use evaluation::{
     CollectionError, CorpusDocument, LabelledQuestion, QuestionCollection, RankingQuality,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lango_retrieval::EntrySpace;
+use lango_retrieval::EntryKind;
 use lango_store::Statement;
 
 use crate::ChroniclerError;
@@ -86,7 +86,7 @@ async fn check_index(memory: &Memory, problems: &mut Vec<String>) -> Result<(), 
     let retrieval = &memory.stores().retrieval;
     let mut after = None;
     loop {
-        let page = retrieval.list_entries(EntrySpace::Memories, None, after.as_ref(), 500).await?;
+        let page = retrieval.list_entries(EntryKind::Memories, None, after.as_ref(), 500).await?;
         let Some(last) = page.last() else { break };
         after = Some(last.key.clone());
         for entry in &page {

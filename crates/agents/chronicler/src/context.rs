@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lango_model::{ContextBlock, estimate_tokens};
 use lango_protocol::{AgentName, SessionId, TurnId};
-use lango_retrieval::{EntrySpace, SearchQuery};
+use lango_retrieval::{EntryKind, SearchQuery};
 use lango_store::Statement;
 use lango_text::word_coverage;
 use parking_lot::Mutex;
@@ -208,7 +208,7 @@ impl Memory {
         let search = SearchQuery {
             collections: vec![OBSERVATION_COLLECTION.to_owned()],
             min_similarity: MIN_OBSERVATION_SIMILARITY,
-            ..SearchQuery::new(EntrySpace::Memories, message, 2 * MAX_OBSERVATION_COUNT)
+            ..SearchQuery::new(EntryKind::Memories, message, 2 * MAX_OBSERVATION_COUNT)
         };
         let found = stores.retrieval.search(&search).await?;
         let visible =

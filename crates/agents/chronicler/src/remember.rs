@@ -1,7 +1,7 @@
 //! Stores memories: asks the gate, finds duplicates, and supersedes older memories.
 
 use lango_protocol::{EventBody, SessionId, Timestamp, TurnId};
-use lango_retrieval::{EntrySpace, RetrievalMode, SearchQuery};
+use lango_retrieval::{EntryKind, RetrievalMode, SearchQuery};
 use lango_store::{Batch, Statement, StoreError};
 use lango_text::to_one_line;
 
@@ -248,7 +248,7 @@ impl Memory {
 pub(crate) fn build_memory_search(text: &str, limit: usize) -> SearchQuery {
     SearchQuery {
         collections: vec![MEMORY_COLLECTION.to_owned()],
-        ..SearchQuery::new(EntrySpace::Memories, text, limit)
+        ..SearchQuery::new(EntryKind::Memories, text, limit)
     }
 }
 

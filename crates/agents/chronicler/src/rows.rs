@@ -1,7 +1,7 @@
 //! Reads and writes the rows of memories, observations and reflections.
 
 use lango_protocol::{SessionId, Timestamp};
-use lango_retrieval::{EntryKey, EntrySpace, NewEntry, NewPassage};
+use lango_retrieval::{EntryKey, EntryKind, NewEntry, NewPassage};
 use lango_store::{Row, Statement, StoreError};
 
 use crate::ChroniclerError;
@@ -149,12 +149,12 @@ impl MemoryStores {
 
 /// Returns the index key of a memory.
 pub(crate) fn memory_key(id: &str) -> EntryKey {
-    EntryKey::new(EntrySpace::Memories, MEMORY_COLLECTION, id)
+    EntryKey::new(EntryKind::Memories, MEMORY_COLLECTION, id)
 }
 
 /// Returns the index key of an observation.
 pub(crate) fn observation_key(id: &str) -> EntryKey {
-    EntryKey::new(EntrySpace::Memories, OBSERVATION_COLLECTION, id)
+    EntryKey::new(EntryKind::Memories, OBSERVATION_COLLECTION, id)
 }
 
 impl MemoryStores {

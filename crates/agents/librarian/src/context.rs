@@ -1,7 +1,7 @@
 //! Adds stored knowledge to a prompt.
 
 use lango_model::{ContextBlock, estimate_tokens};
-use lango_retrieval::{EntrySpace, SearchQuery};
+use lango_retrieval::{EntryKind, SearchQuery};
 use lango_runtime::{ContextFuture, ContextRequest, ContextSource};
 use lango_text::{make_visible, make_visible_short, to_single_spaced};
 
@@ -30,12 +30,12 @@ impl KnowledgeContext {
     async fn block(&self, message: &str) -> Result<Option<ContextBlock>, LibrarianError> {
         let (retrieval, knowledge) = (self.holdings.retrieval(), self.holdings.knowledge());
         // An empty store must not cost a search.
-        if self.tokens == 0 || retrieval.is_empty(EntrySpace::Knowledge).await? {
+        if self.tokens == 0 || retrieval.is_empty(EntryKind::Knowledge).await? {
             return Ok(None);
         }
         let search = SearchQuery {
             min_similarity: MIN_SIMILARITY,
-            ..SearchQuery::new(EntrySpace::Knowledge, message, MAX_CANDIDATE_COUNT)
+            ..SearchQuery::new(EntryKind::Knowledge, message, MAX_CANDIDATE_COUNT)
         };
         let found = retrieval.search(&search).await?;
         let by_meaning = retrieval.embedder().is_some() && found.words_only.is_none();

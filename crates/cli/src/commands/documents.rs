@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use lango_protocol::Timestamp;
-use lango_retrieval::{EntryKey, EntrySpace, EntrySummary, Retrieval, RetrievalError};
+use lango_retrieval::{EntryKey, EntryKind, EntrySummary, Retrieval, RetrievalError};
 use lango_text::{plural, to_one_line};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -120,7 +120,7 @@ async fn list(
     limit: u32,
     json: bool,
 ) -> Result<(), Failure> {
-    let sizes = retrieval.list_collections(EntrySpace::Documents).await?;
+    let sizes = retrieval.list_collections(EntryKind::Documents).await?;
     let collections: Vec<CollectionView> = sizes
         .into_iter()
         .filter(|size| collection.is_none_or(|wanted| wanted == size.collection))
@@ -131,7 +131,7 @@ async fn list(
         })
         .collect();
     let found =
-        retrieval.list_entries(EntrySpace::Documents, collection, None, limit.saturating_add(1));
+        retrieval.list_entries(EntryKind::Documents, collection, None, limit.saturating_add(1));
     let mut found = found.await?;
     let shown = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = found.len() > shown;
@@ -192,12 +192,12 @@ async fn show(
     collection: Option<&str>,
     json: bool,
 ) -> Result<(), Failure> {
-    let sizes = retrieval.list_collections(EntrySpace::Documents).await?;
+    let sizes = retrieval.list_collections(EntryKind::Documents).await?;
     let names = sizes.iter().map(|size| size.collection.as_str());
     let mut found: Vec<EntrySummary> = Vec::new();
     for name in names.filter(|name| collection.is_none_or(|wanted| wanted == *name)) {
         for key in possible_keys(given) {
-            let key = EntryKey::new(EntrySpace::Documents, name, key);
+            let key = EntryKey::new(EntryKind::Documents, name, key);
             if found.iter().all(|one| one.key != key) {
                 found.extend(retrieval.find_entry(&key).await?);
             }
@@ -262,12 +262,8 @@ async fn remove(
         let before = removed;
         let mut after: Option<EntryKey> = None;
         loop {
-            let found = retrieval.list_entries(
-                EntrySpace::Documents,
-                collection,
-                after.as_ref(),
-                PAGE_SIZE,
-            );
+            let found =
+                retrieval.list_entries(EntryKind::Documents, collection, after.as_ref(), PAGE_SIZE);
             let found = found.await?;
             for entry in found.iter().filter(|entry| is_meant(&entry.key.key)) {
                 removed += u64::from(retrieval.remove(&entry.key).await?);

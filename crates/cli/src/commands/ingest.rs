@@ -6,7 +6,7 @@ use std::path::Path;
 use lango_app::Stores;
 use lango_app::knowledge::{self, EmbeddingChoice};
 use lango_librarian::documents::{IngestReport, IngestSource, check_collection};
-use lango_retrieval::{EntryKey, EntrySpace, Retrieval};
+use lango_retrieval::{EntryKey, EntryKind, Retrieval};
 use lango_text::plural;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -110,7 +110,7 @@ async fn check_source(
     let Err(error) = path.symlink_metadata() else { return Ok(()) };
     let known = match absolute_path_text(path) {
         Some(key) => {
-            let key = EntryKey::new(EntrySpace::Documents, collection, key);
+            let key = EntryKey::new(EntryKind::Documents, collection, key);
             retrieval.find_entry_digest(&key).await?.is_some()
         }
         None => false,

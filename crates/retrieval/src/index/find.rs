@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Retrieval;
 use crate::fusion::fuse_rankings;
-use crate::{EmbedError, EntryKey, EntrySpace, RetrievalError, ids};
+use crate::{EmbedError, EntryKey, EntryKind, RetrievalError, ids};
 
 /// Says how texts are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub enum RetrievalMode {
 /// Describes a search.
 #[derive(Debug, Clone)]
 pub struct SearchQuery {
-    /// The space to search.
-    pub space: EntrySpace,
+    /// The kind of text.
+    pub kind: EntryKind,
     /// Only in these collections; in all of them if there are none.
     pub collections: Vec<String>,
     /// The user's query.
@@ -39,10 +39,10 @@ pub struct SearchQuery {
 }
 
 impl SearchQuery {
-    /// Makes a search in all collections of a space, by words and meaning.
-    pub fn new(space: EntrySpace, text: impl Into<String>, limit: usize) -> Self {
+    /// Makes a search in all collections of a kind, by words and meaning.
+    pub fn new(kind: EntryKind, text: impl Into<String>, limit: usize) -> Self {
         Self {
-            space,
+            kind,
             collections: Vec::new(),
             text: text.into(),
             limit,
@@ -109,10 +109,10 @@ impl Retrieval {
         let mut by_meaning = match search.mode {
             RetrievalMode::Words => Vec::new(),
             RetrievalMode::Vectors => {
-                self.find_by_meaning(&search.text, search.space, &scopes, depth).await?
+                self.find_by_meaning(&search.text, search.kind, &scopes, depth).await?
             }
             RetrievalMode::Hybrid => {
-                match self.find_by_meaning(&search.text, search.space, &scopes, depth).await {
+                match self.find_by_meaning(&search.text, search.kind, &scopes, depth).await {
                     Ok(ranked) => ranked,
                     Err(RetrievalError::NoEmbedder) => Vec::new(),
                     Err(RetrievalError::Embed(error)) => {
@@ -148,13 +148,13 @@ impl Retrieval {
     /// Returns the numbers of the collections to search.
     async fn list_scopes(&self, search: &SearchQuery) -> Result<Vec<i64>, StoreError> {
         if !search.collections.is_empty() {
-            let scope = |collection: &String| ids::scope_number(search.space, collection);
+            let scope = |collection: &String| ids::scope_number(search.kind, collection);
             return Ok(search.collections.iter().map(scope).collect());
         }
         let statement =
             Statement::new("SELECT DISTINCT collection FROM retrieval_entries WHERE space = $1");
-        let rows = self.database.query(statement.bind(search.space.as_str())).await?;
-        rows.iter().map(|row| Ok(ids::scope_number(search.space, row.text(0)?))).collect()
+        let rows = self.database.query(statement.bind(search.kind.as_str())).await?;
+        rows.iter().map(|row| Ok(ids::scope_number(search.kind, row.text(0)?))).collect()
     }
 
     /// Loads the passages of these numbers, in this order. One that was deleted meanwhile is left
@@ -182,9 +182,9 @@ impl Retrieval {
 }
 
 fn read_hit(row: &Row, score: f64) -> Result<Option<SearchHit>, StoreError> {
-    let Some(space) = EntrySpace::from_name(row.text(0)?) else { return Ok(None) };
+    let Some(kind) = EntryKind::from_name(row.text(0)?) else { return Ok(None) };
     Ok(Some(SearchHit {
-        entry: EntryKey::new(space, row.text(1)?, row.text(2)?),
+        entry: EntryKey::new(kind, row.text(1)?, row.text(2)?),
         title: row.text(3)?.to_owned(),
         source: row.text(4)?.to_owned(),
         number: row.unsigned(5)?,

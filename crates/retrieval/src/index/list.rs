@@ -3,7 +3,7 @@
 use lango_store::{Row, Statement, StoreError};
 
 use super::Retrieval;
-use crate::{EntryKey, EntrySpace, EntrySummary, NewPassage, RetrievalError, ids};
+use crate::{EntryKey, EntryKind, EntrySummary, NewPassage, RetrievalError, ids};
 
 /// Describes the size of one collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,11 +41,11 @@ impl Retrieval {
         Ok(rows.first().map(read_summary).transpose()?.flatten())
     }
 
-    /// Returns entries of a space by collection and key, after the given one, at most `limit`.
+    /// Returns entries of a kind by collection and key, after the given one, at most `limit`.
     /// `collection` restricts them to one collection.
     pub async fn list_entries(
         &self,
-        space: EntrySpace,
+        kind: EntryKind,
         collection: Option<&str>,
         after: Option<&EntryKey>,
         limit: u32,
@@ -62,7 +62,7 @@ impl Retrieval {
                      AND (collection > $3 OR (collection = $3 AND key > $4)) \
                      ORDER BY collection, key LIMIT $5",
                 )
-                .bind(space.as_str())
+                .bind(kind.as_str())
                 .bind(collection.unwrap_or(""))
                 .bind(after_collection)
                 .bind(after_key)
@@ -92,22 +92,22 @@ impl Retrieval {
         rows.iter().map(passage).collect()
     }
 
-    /// Tells whether a space is empty.
-    pub async fn is_empty(&self, space: EntrySpace) -> Result<bool, RetrievalError> {
+    /// Tells whether there is no text of a kind.
+    pub async fn is_empty(&self, kind: EntryKind) -> Result<bool, RetrievalError> {
         let statement = Statement::new("SELECT 1 FROM retrieval_entries WHERE space = $1 LIMIT 1");
-        Ok(self.database.query(statement.bind(space.as_str())).await?.is_empty())
+        Ok(self.database.query(statement.bind(kind.as_str())).await?.is_empty())
     }
 
-    /// Returns the collections of a space.
+    /// Returns the collections of a kind.
     pub async fn list_collections(
         &self,
-        space: EntrySpace,
+        kind: EntryKind,
     ) -> Result<Vec<CollectionSize>, RetrievalError> {
         let statement = Statement::new(
             "SELECT collection, COUNT(*), CAST(COALESCE(SUM(passages), 0) AS BIGINT) \
              FROM retrieval_entries WHERE space = $1 GROUP BY collection ORDER BY collection",
         );
-        let rows = self.database.query(statement.bind(space.as_str())).await?;
+        let rows = self.database.query(statement.bind(kind.as_str())).await?;
         let size = |row: &Row| {
             Ok(CollectionSize {
                 collection: row.text(0)?.to_owned(),
@@ -119,11 +119,11 @@ impl Retrieval {
     }
 }
 
-/// Reads a row of an entry; `None` for a space of a newer version of the program.
+/// Reads a row of an entry; `None` for a kind of a newer version of the program.
 fn read_summary(row: &Row) -> Result<Option<EntrySummary>, StoreError> {
-    let Some(space) = EntrySpace::from_name(row.text(0)?) else { return Ok(None) };
+    let Some(kind) = EntryKind::from_name(row.text(0)?) else { return Ok(None) };
     Ok(Some(EntrySummary {
-        key: EntryKey::new(space, row.text(1)?, row.text(2)?),
+        key: EntryKey::new(kind, row.text(1)?, row.text(2)?),
         title: row.text(3)?.to_owned(),
         source: row.text(4)?.to_owned(),
         digest: row.text(5)?.to_owned(),

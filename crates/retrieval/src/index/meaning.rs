@@ -4,14 +4,14 @@ use lango_store::{RowView, SqlDialect, Statement, StoreError};
 
 use super::{Retrieval, SearchHit};
 use crate::vector::{NearestVectors, QueryVector};
-use crate::{EmbeddingPurpose, EntryKey, EntrySpace, RetrievalError, ids};
+use crate::{EmbeddingPurpose, EntryKey, EntryKind, RetrievalError, ids};
 
 impl Retrieval {
     /// Returns the statement that reads the vectors of a scope. Most rows are documents, which are
     /// read in the order of the table; for the others, the index finds the few.
-    fn vectors_statement(&self, space: EntrySpace) -> &'static str {
-        match (self.database.dialect(), space) {
-            (SqlDialect::Sqlite, EntrySpace::Documents) => {
+    fn vectors_statement(&self, kind: EntryKind) -> &'static str {
+        match (self.database.dialect(), kind) {
+            (SqlDialect::Sqlite, EntryKind::Documents) => {
                 "SELECT passage, vector FROM retrieval_vectors NOT INDEXED \
                  WHERE model = $1 AND scope = $2"
             }
@@ -23,7 +23,7 @@ impl Retrieval {
     pub(super) async fn find_by_meaning(
         &self,
         text: &str,
-        space: EntrySpace,
+        kind: EntryKind,
         scopes: &[i64],
         max_hits: usize,
     ) -> Result<Vec<(i64, f32)>, RetrievalError> {
@@ -31,7 +31,7 @@ impl Retrieval {
         let vector = self.query_vector(text).await?;
         let mut nearest = NearestVectors::new(QueryVector::new(&vector), max_hits);
         for scope in scopes {
-            let statement = Statement::new(self.vectors_statement(space));
+            let statement = Statement::new(self.vectors_statement(kind));
             let statement = statement.bind(model).bind(*scope);
             nearest = self
                 .database

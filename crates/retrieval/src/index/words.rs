@@ -7,7 +7,7 @@ use lango_store::{Row, SqlDialect, Statement, StoreError};
 use super::write::scope_term;
 use super::{Retrieval, SearchQuery};
 use crate::fusion::WordHit;
-use crate::{EntrySpace, query};
+use crate::{EntryKind, query};
 
 /// The number of passages with a word from which on it is common.
 const COMMON_TERM_COUNT: i64 = 5_000;
@@ -56,7 +56,7 @@ impl Retrieval {
         let limit = |rows: usize| i64::try_from(rows).unwrap_or(i64::MAX);
         // Most passages are documents, so that searching all of them, and leaving out the
         // rest, is cheaper than comparing each with its scope.
-        if search.space == EntrySpace::Documents && search.collections.is_empty() {
+        if search.kind == EntryKind::Documents && search.collections.is_empty() {
             let statement = Statement::new(WORDS_SQLITE).mark_long();
             let statement =
                 statement.bind(query::render_fts5_query(&terms, &[])).bind(limit(2 * max_hits));

@@ -142,7 +142,7 @@ impl Retrieval {
             )
             .bind(id)
             .bind(scope)
-            .bind(entry.key.space.as_str())
+            .bind(entry.key.kind.as_str())
             .bind(entry.key.collection.as_str())
             .bind(entry.key.key.as_str())
             .bind(remove_nul(&entry.title))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use lango_retrieval::{
-    EmbeddingModel, EntryKey, EntrySpace, PutOutcome, Retrieval, RetrievalError, RetrievalMode,
+    EmbeddingModel, EntryKey, EntryKind, PutOutcome, Retrieval, RetrievalError, RetrievalMode,
     SearchHit, SearchQuery,
 };
 use lango_store::{DatabaseLocation, SqlDialect, Statement};
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::samples::{Silent, Thesaurus, document, in_collection, opened};
 
 fn search(text: &str, mode: RetrievalMode) -> SearchQuery {
-    SearchQuery { mode, ..SearchQuery::new(EntrySpace::Documents, text, 10) }
+    SearchQuery { mode, ..SearchQuery::new(EntryKind::Documents, text, 10) }
 }
 
 async fn keys(retrieval: &Retrieval, text: &str, mode: RetrievalMode) -> Vec<String> {
@@ -54,7 +54,7 @@ pub(crate) async fn every_hit_says_where_it_comes_from(location: DatabaseLocatio
     let found = retrieval.search(&search("oil", RetrievalMode::Hybrid)).await.unwrap();
     let SearchHit { entry, number, source, position, heading, text, similarity, by_words, .. } =
         &found.hits[0];
-    assert_eq!(entry, &EntryKey::new(EntrySpace::Documents, "notes", "garage"));
+    assert_eq!(entry, &EntryKey::new(EntryKind::Documents, "notes", "garage"));
     assert_eq!((*number, source.as_str(), position.as_str()), (1, "garage.md", "line 2"));
     assert_eq!((heading.as_str(), text.as_str()), ("garage", "Oil was changed."));
     assert!(similarity.is_some() && *by_words);
@@ -89,7 +89,7 @@ pub(crate) async fn an_entry_is_replaced_as_a_whole_and_left_alone_when_unchange
 
 pub(crate) async fn an_entry_that_is_removed_leaves_nothing(location: DatabaseLocation) {
     let retrieval = filled(&location).await;
-    let key = EntryKey::new(EntrySpace::Documents, "notes", "kitchen");
+    let key = EntryKey::new(EntryKind::Documents, "notes", "kitchen");
     assert!(retrieval.remove(&key).await.unwrap());
     assert!(!retrieval.remove(&key).await.unwrap());
     assert!(keys(&retrieval, "loaf forty minutes", RetrievalMode::Words).await.is_empty());
@@ -113,7 +113,7 @@ pub(crate) async fn an_entry_that_is_removed_leaves_nothing(location: DatabaseLo
 pub(crate) async fn a_space_and_a_collection_are_never_left(location: DatabaseLocation) {
     let retrieval = filled(&location).await;
     let mut secret = document("diary", &["The automobile was a gift."]);
-    secret.key.space = EntrySpace::Memories;
+    secret.key.kind = EntryKind::Memories;
     retrieval.put_entry(&secret).await.unwrap();
     retrieval
         .put_entry(&in_collection("work", "fleet", &["Every automobile we own."]))
@@ -244,14 +244,14 @@ pub(crate) async fn entries_are_listed_page_by_page(location: DatabaseLocation) 
     let mut after = None;
     loop {
         let page =
-            retrieval.list_entries(EntrySpace::Documents, None, after.as_ref(), 2).await.unwrap();
+            retrieval.list_entries(EntryKind::Documents, None, after.as_ref(), 2).await.unwrap();
         let Some(last) = page.last() else { break };
         after = Some(last.key.clone());
         names.extend(page.into_iter().map(|entry| (entry.key.key, entry.passages)));
     }
     let expected = [("garage", 2), ("kitchen", 2), ("sky", 1), ("fleet", 1)];
     assert_eq!(names, expected.map(|(key, count)| (key.to_owned(), count)));
-    let collections = retrieval.list_collections(EntrySpace::Documents).await.unwrap();
+    let collections = retrieval.list_collections(EntryKind::Documents).await.unwrap();
     assert_eq!((collections[0].entries, collections[0].passages), (3, 5));
     assert_eq!(collections[1].collection, "work");
 }

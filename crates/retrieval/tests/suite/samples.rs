@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lango_retrieval::{
-    EmbedError, EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, EntryKey, EntrySpace,
+    EmbedError, EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, EntryKey, EntryKind,
     NewEntry, NewPassage, Retrieval,
 };
 use lango_store::DatabaseLocation;
@@ -90,7 +90,7 @@ pub(crate) fn in_collection(collection: &str, key: &str, texts: &[&str]) -> NewE
         position: format!("line {line}"),
     });
     NewEntry {
-        key: EntryKey::new(EntrySpace::Documents, collection, key),
+        key: EntryKey::new(EntryKind::Documents, collection, key),
         title: key.to_owned(),
         source: format!("{key}.md"),
         digest: texts.concat(),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use lango_retrieval::{
-    EntryKey, EntrySpace, Retrieval, RetrievalMode, SearchHit, SearchHits, SearchQuery,
+    EntryKey, EntryKind, Retrieval, RetrievalMode, SearchHit, SearchHits, SearchQuery,
 };
 use serde::Serialize;
 
@@ -75,7 +75,7 @@ pub async fn retrieve_passages(
         collections: search.collections.clone(),
         mode: search.mode,
         min_similarity: MIN_SIMILARITY,
-        ..SearchQuery::new(EntrySpace::Documents, search.query.as_str(), search.limit)
+        ..SearchQuery::new(EntryKind::Documents, search.query.as_str(), search.limit)
     };
     let SearchHits { hits, words_only } = retrieval.search(&direct).await?;
     let mut related = Vec::new();
@@ -112,7 +112,7 @@ async fn find_related_passages(
         let entry = found.entry;
         let wanted =
             search.collections.is_empty() || search.collections.contains(&entry.collection);
-        if entry.space != EntrySpace::Documents || !wanted {
+        if entry.kind != EntryKind::Documents || !wanted {
             continue;
         }
         if let Some(hit) = retrieval.find_best_passage(&entry, &search.query).await? {

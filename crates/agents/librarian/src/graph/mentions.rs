@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use lango_protocol::Timestamp;
-use lango_retrieval::{EntryKey, EntrySpace};
+use lango_retrieval::{EntryKey, EntryKind};
 use lango_store::Statement;
 use tokio_util::sync::CancellationToken;
 
@@ -144,11 +144,11 @@ impl Graph {
         let rows = self.database.query(statement).await?;
         let mut mentions = Vec::with_capacity(rows.len());
         for row in rows {
-            let space = row.text(1)?;
-            // A space that only a newer version knows is left out.
-            let space = EntrySpace::ALL.into_iter().find(|known| known.as_str() == space);
-            if let (Some(space), Some(index)) = (space, walk.node_index(row.integer(0)?)) {
-                mentions.push((index, EntryKey::new(space, row.text(2)?, row.text(3)?)));
+            let kind = row.text(1)?;
+            // A kind that only a newer version knows is left out.
+            let kind = EntryKind::ALL.into_iter().find(|known| known.as_str() == kind);
+            if let (Some(kind), Some(index)) = (kind, walk.node_index(row.integer(0)?)) {
+                mentions.push((index, EntryKey::new(kind, row.text(2)?, row.text(3)?)));
             }
         }
         Ok(mentions)
@@ -166,7 +166,7 @@ pub(super) fn insert_mention(node: &GraphName, entry: &EntryKey) -> Statement {
 }
 
 fn bind_entry(statement: Statement, entry: &EntryKey) -> Statement {
-    statement.bind(entry.space.as_str()).bind(entry.collection.as_str()).bind(entry.key.as_str())
+    statement.bind(entry.kind.as_str()).bind(entry.collection.as_str()).bind(entry.key.as_str())
 }
 
 /// Returns the relations from a start to a node, such as `Ada -wrote-> Notes <-cites- Essay`.

@@ -1,7 +1,7 @@
 //! Saves knowledge: a new key, a new version, or no change.
 
 use lango_protocol::Timestamp;
-use lango_retrieval::{EntryKey, EntrySpace, NewEntry};
+use lango_retrieval::{EntryKey, EntryKind, NewEntry};
 use lango_store::{Batch, Statement, StoreError};
 use lango_text::{ellipsize_characters, to_single_spaced};
 use serde::Serialize;
@@ -171,7 +171,7 @@ pub(super) fn fold_key(key: &str) -> String {
 }
 
 pub(super) fn entry_key(category: KnowledgeCategory, key: &str) -> EntryKey {
-    EntryKey::new(EntrySpace::Knowledge, category.as_str(), fold_key(key))
+    EntryKey::new(EntryKind::Knowledge, category.as_str(), fold_key(key))
 }
 
 fn check_new_knowledge(new: NewKnowledge) -> Result<NewKnowledge, LibrarianError> {

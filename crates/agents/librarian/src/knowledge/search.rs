@@ -1,7 +1,7 @@
 //! Searches knowledge.
 
 use lango_protocol::Timestamp;
-use lango_retrieval::{EntrySpace, SearchQuery};
+use lango_retrieval::{EntryKind, SearchQuery};
 use serde::Serialize;
 
 use super::{Knowledge, KnowledgeCategory};
@@ -57,7 +57,7 @@ impl Knowledge {
         limit: usize,
     ) -> Result<KnowledgeHits, LibrarianError> {
         // Several passages of one key are one hit.
-        let mut search = SearchQuery::new(EntrySpace::Knowledge, query, limit.saturating_mul(3));
+        let mut search = SearchQuery::new(EntryKind::Knowledge, query, limit.saturating_mul(3));
         search.collections = category.iter().map(|one| one.as_str().to_owned()).collect();
         search.min_similarity = MIN_SIMILARITY;
         let found = self.retrieval.search(&search).await?;

@@ -1,7 +1,7 @@
 //! Records lessons.
 
 use lango_protocol::{CallId, Timestamp};
-use lango_retrieval::{EntryKey, EntrySpace, NewEntry};
+use lango_retrieval::{EntryKey, EntryKind, NewEntry};
 use lango_store::{Batch, Statement};
 
 use super::mask::mask;
@@ -88,7 +88,7 @@ impl Learnings {
         let parts = [error_pattern.as_deref(), diagnosis.as_deref(), Some(fix.as_str())];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
         let entry = NewEntry {
-            key: EntryKey::new(EntrySpace::Learnings, origin.as_str(), id.as_str()),
+            key: EntryKey::new(EntryKind::Learnings, origin.as_str(), id.as_str()),
             title: trigger.clone(),
             source: learning.provenance.by.clone(),
             digest: id.clone(),

@@ -1,6 +1,6 @@
 //! Searches lessons.
 
-use lango_retrieval::{EntrySpace, SearchQuery};
+use lango_retrieval::{EntryKind, SearchQuery};
 use lango_store::Statement;
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ pub struct LearningHit {
 impl Learnings {
     /// Finds lessons.
     pub async fn search(&self, query: &str, limit: usize) -> Result<LearningHits, LibrarianError> {
-        let mut search = SearchQuery::new(EntrySpace::Learnings, query, limit.saturating_mul(3));
+        let mut search = SearchQuery::new(EntryKind::Learnings, query, limit.saturating_mul(3));
         search.min_similarity = MIN_SIMILARITY;
         let found = self.retrieval.search(&search).await?;
         let mut hits: Vec<LearningHit> = Vec::new();

@@ -10,7 +10,7 @@ use lango_librarian::documents::{
     FileContent, IngestSource, Ingester, MAX_PASSAGE_COUNT, UnreadableReason,
 };
 use lango_retrieval::{
-    EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, EntryKey, EntrySpace, NewEntry,
+    EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, EntryKey, EntryKind, NewEntry,
     NewPassage, Retrieval,
 };
 use lango_store::Database;
@@ -202,7 +202,7 @@ async fn an_ingest_that_writes_is_cancelled_and_leaves_the_document_as_it_was(da
     let passage =
         |text: String| NewPassage { heading: String::new(), text, position: String::new() };
     let entry = |digest: &str, count: usize| NewEntry {
-        key: EntryKey::new(EntrySpace::Documents, "notes", "a.txt"),
+        key: EntryKey::new(EntryKind::Documents, "notes", "a.txt"),
         title: "a".to_owned(),
         source: "a.txt".to_owned(),
         digest: digest.to_owned(),

@@ -8,7 +8,7 @@ use lango_librarian::graph::{
 };
 use lango_librarian::{LibrarianError, Provenance};
 use lango_protocol::Timestamp;
-use lango_retrieval::{EntryKey, EntrySpace};
+use lango_retrieval::{EntryKey, EntryKind};
 use lango_store::Database;
 use tokio_util::sync::CancellationToken;
 
@@ -294,7 +294,7 @@ async fn a_hub_is_cut_and_not_read_whole(database: Database) {
 }
 
 fn document(key: &str) -> EntryKey {
-    EntryKey::new(EntrySpace::Documents, "default", key)
+    EntryKey::new(EntryKind::Documents, "default", key)
 }
 
 async fn texts_are_related_through_what_they_mention(database: Database) {

@@ -3,7 +3,7 @@
 use lango_librarian::Holdings;
 use lango_librarian::graph::GraphName;
 use lango_librarian::inquiries::InquirySettings;
-use lango_retrieval::{EntryKey, EntrySpace, NewEntry, NewPassage, Retrieval};
+use lango_retrieval::{EntryKey, EntryKind, NewEntry, NewPassage, Retrieval};
 use lango_store::Database;
 use lango_tool::{SafetyLevel, ToolError};
 use serde_json::json;
@@ -20,7 +20,7 @@ async fn relations_are_added_found_and_followed(database: Database) {
     });
     let retrieval = Retrieval::open(database, None).await.unwrap();
     let document = NewEntry {
-        key: EntryKey::new(EntrySpace::Documents, "default", "letters.md"),
+        key: EntryKey::new(EntryKind::Documents, "default", "letters.md"),
         title: "Letters".into(),
         source: "letters.md".into(),
         digest: "1".into(),

@@ -10,7 +10,7 @@ use lango_librarian::documents::{
     IngestReport, IngestSource, Ingester, PageFetcher, ReadLimits, UnreadableReason,
     build_document_tools,
 };
-use lango_retrieval::{EntrySpace, NewPassage, Retrieval};
+use lango_retrieval::{EntryKind, NewPassage, Retrieval};
 use lango_store::Database;
 use lango_tool::{ExcludedPaths, ToolContext, ToolError, ToolRegistry};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -44,7 +44,7 @@ async fn run(ingest: &Ingester, paths: &[&Path]) -> IngestReport {
 /// Returns the documents of the collection, by key.
 pub(crate) async fn stored_documents(retrieval: &Retrieval) -> BTreeMap<String, Vec<NewPassage>> {
     let found =
-        retrieval.list_entries(EntrySpace::Documents, Some("notes"), None, 1_000).await.unwrap();
+        retrieval.list_entries(EntryKind::Documents, Some("notes"), None, 1_000).await.unwrap();
     let mut stored = BTreeMap::new();
     for entry in found {
         let passages = retrieval.read_passages(&entry.key).await.unwrap();

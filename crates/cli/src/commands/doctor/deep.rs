@@ -3,7 +3,7 @@
 use lango_app::knowledge::{self, EmbeddingChoice};
 use lango_app::{AppError, Stores, build_memory_settings};
 use lango_chronicler::{Chronicler, ChroniclerError, Memory, MemoryResources, MemorySettings};
-use lango_retrieval::{EntrySpace, Retrieval};
+use lango_retrieval::{EntryKind, Retrieval};
 use lango_store::Journal;
 
 use super::{CheckState, DoctorCheck, build_check};
@@ -71,7 +71,7 @@ async fn check_memory(
 /// Describes how much is stored.
 async fn describe_sizes(retrieval: &Retrieval) -> Result<String, String> {
     let mut parts = Vec::new();
-    for space in EntrySpace::ALL {
+    for space in EntryKind::ALL {
         let sizes = retrieval.list_collections(space).await.map_err(|error| error.to_string())?;
         let entries: u64 = sizes.iter().map(|size| size.entries).sum();
         parts.push(format!("{entries} {space}"));

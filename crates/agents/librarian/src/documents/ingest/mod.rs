@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lango_places::Places;
-use lango_retrieval::{EntryKey, EntrySpace, PutOutcome, Retrieval, RetrievalError};
+use lango_retrieval::{EntryKey, EntryKind, PutOutcome, Retrieval, RetrievalError};
 use lango_tool::ExcludedPaths;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -261,7 +261,7 @@ impl DocumentWriter<'_> {
 
     async fn remove_document(&mut self, key: String) -> Result<(), IngestError> {
         if !self.pretend {
-            let entry = EntryKey::new(EntrySpace::Documents, self.collection, key.as_str());
+            let entry = EntryKey::new(EntryKind::Documents, self.collection, key.as_str());
             self.retrieval.remove(&entry).await?;
         }
         self.report.removed.push(key);
@@ -286,7 +286,7 @@ impl DocumentWriter<'_> {
             let collection = Some(self.collection);
             let found = self
                 .retrieval
-                .list_entries(EntrySpace::Documents, collection, after.as_ref(), ENTRIES_PER_PAGE)
+                .list_entries(EntryKind::Documents, collection, after.as_ref(), ENTRIES_PER_PAGE)
                 .await?;
             for entry in found.iter().filter(|entry| is_gone(&entry.key.key)) {
                 if cancel.is_cancelled() {

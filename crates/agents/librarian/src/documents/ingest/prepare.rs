@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lango_retrieval::{EntryKey, EntrySpace, NewEntry, NewPassage, Retrieval, RetrievalError};
+use lango_retrieval::{EntryKey, EntryKind, NewEntry, NewPassage, Retrieval, RetrievalError};
 use lango_text::hex;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -157,7 +157,7 @@ impl DocumentProducer<'_> {
     }
 
     fn entry_key(&self, key: &str) -> EntryKey {
-        EntryKey::new(EntrySpace::Documents, self.collection, key)
+        EntryKey::new(EntryKind::Documents, self.collection, key)
     }
 
     async fn prepare_file(

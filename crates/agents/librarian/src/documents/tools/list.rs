@@ -1,7 +1,7 @@
 //! Implements `rag_list`, which lists collections and documents.
 
 use lango_protocol::CallReport;
-use lango_retrieval::{EntrySpace, RetrievalError};
+use lango_retrieval::{EntryKind, RetrievalError};
 use lango_text::{code_span, to_one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
@@ -56,11 +56,10 @@ impl Tool for ListDocuments {
     async fn run(&self, _: ListArguments, _: ToolContext) -> Result<ListResult, ToolError> {
         let failed = |error: RetrievalError| ToolError::Failed(error.to_string());
         let retrieval = self.ingest.retrieval();
-        let collections =
-            retrieval.list_collections(EntrySpace::Documents).await.map_err(failed)?;
+        let collections = retrieval.list_collections(EntryKind::Documents).await.map_err(failed)?;
         let most = u32::try_from(MAX_LISTED_COUNT).unwrap_or(u32::MAX);
         let found = retrieval
-            .list_entries(EntrySpace::Documents, None, None, most + 1)
+            .list_entries(EntryKind::Documents, None, None, most + 1)
             .await
             .map_err(failed)?;
         let more = found.len() > MAX_LISTED_COUNT;

@@ -5,7 +5,7 @@ use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use lango_retrieval::{EntryKey, EntrySpace, Retrieval};
+use lango_retrieval::{EntryKey, EntryKind, Retrieval};
 
 use super::relation::render_relation;
 use crate::graph::{AddOutcome, GraphName, NewTriple};
@@ -109,9 +109,9 @@ async fn find_documents(
     let end = source.find([',', '#', '(']).unwrap_or(source.len());
     let named = source[..end].trim();
     let mut found = Vec::new();
-    for collection in retrieval.list_collections(EntrySpace::Documents).await? {
+    for collection in retrieval.list_collections(EntryKind::Documents).await? {
         for key in [source, named] {
-            let key = EntryKey::new(EntrySpace::Documents, collection.collection.as_str(), key);
+            let key = EntryKey::new(EntryKind::Documents, collection.collection.as_str(), key);
             if !found.contains(&key) && retrieval.find_entry_digest(&key).await?.is_some() {
                 found.push(key);
             }
