@@ -1,10 +1,13 @@
 //! Measures what following relations costs: three steps from a node, in graphs of different sizes.
 
 use anyhow::{Result, ensure};
-use lango_librarian::Provenance;
 use lango_librarian::graph::{
     Direction, Graph, GraphName, NewTriple, TraversalLimits, TraversalRequest,
 };
+use lango_librarian::inquiries::InquirySettings;
+use lango_librarian::{Holdings, Provenance};
+use lango_protocol::Space;
+use lango_retrieval::RetrievalIndex;
 use lango_store::{Database, DatabaseLocation};
 use tokio_util::sync::CancellationToken;
 
@@ -27,8 +30,11 @@ pub(crate) fn measure() -> Result<()> {
         let directory = tempfile::tempdir()?;
         let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
         block_on(async {
-            let graph = Graph::open(Database::open(&location).await?).await?;
-            fill(&graph, edges).await?;
+            let index = RetrievalIndex::open(Database::open(&location).await?, None).await?;
+            let holdings = Holdings::open(index, InquirySettings::default()).await?;
+            let stores = holdings.in_space(&Space::Owner);
+            let graph = stores.graph();
+            fill(graph, edges).await?;
             let limit = (edges == 100_000).then_some(5.0);
             for (what, limits, direction, limit) in [
                 ("all of it", ALL, Direction::Out, limit),
@@ -40,7 +46,7 @@ pub(crate) fn measure() -> Result<()> {
                     let before = crate::worker::cpu();
                     for number in 0..TRAVERSALS {
                         let start = (number as usize * 7 + repeat * 13) % (edges / FAN_OUT);
-                        reached += follow(&graph, start, limits, direction).await?;
+                        reached += follow(graph, start, limits, direction).await?;
                     }
                     let spent = crate::worker::cpu().saturating_sub(before);
                     // The first round fills the caches.

@@ -7,9 +7,10 @@
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
+use lango_protocol::Space;
 use lango_retrieval::{
     EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, EntryKey, EntryKind, LocalEmbedder,
-    NewEntry, NewPassage, Retrieval, RetrievalMode, SearchQuery,
+    NewEntry, NewPassage, Retrieval, RetrievalIndex, RetrievalMode, SearchQuery,
 };
 use lango_store::{Database, DatabaseLocation};
 
@@ -33,8 +34,9 @@ pub(crate) fn measure() -> Result<()> {
         let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
         block_on(async {
             let embedder = Arc::new(MadeUp { local: LocalEmbedder::new() });
-            let retrieval =
-                Retrieval::open(Database::open(&location).await?, Some(embedder)).await?;
+            let index =
+                RetrievalIndex::open(Database::open(&location).await?, Some(embedder)).await?;
+            let retrieval = index.in_space(&Space::Owner);
             fill(&retrieval, passages).await?;
             for (what, mode) in [
                 ("words", RetrievalMode::Words),

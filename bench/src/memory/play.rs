@@ -5,13 +5,13 @@ use std::ops::AddAssign;
 use std::sync::Arc;
 
 use anyhow::Result;
-use lango_chronicler::{Chronicler, Memory, MemoryContext, MemoryResources, MemorySettings};
+use lango_chronicler::{Chronicler, MemoryContext, MemoryResources, MemorySettings, MemorySystem};
 use lango_model::{Model, estimate_tokens};
 use lango_protocol::{
     CallId, CallStatus, Event, EventBody, EventId, MessageOrigin, Outcome, OutcomeStatus,
-    SessionId, Timestamp, TurnId, WorkDone,
+    SessionId, Space, SpaceAccess, Timestamp, TurnId, WorkDone,
 };
-use lango_retrieval::{LocalEmbedder, Retrieval};
+use lango_retrieval::{LocalEmbedder, RetrievalIndex};
 use lango_store::{Database, DatabaseLocation, Journal, JournalAppend};
 use tokio_util::sync::CancellationToken;
 
@@ -86,19 +86,20 @@ pub(crate) async fn play(
     let database =
         Database::open(&DatabaseLocation::Sqlite(directory.path().join("lango.db"))).await?;
     let journal = Journal::open(database.clone()).await?;
-    let retrieval = Retrieval::open(database, Some(Arc::new(LocalEmbedder::new()))).await?;
+    let retrieval = RetrievalIndex::open(database, Some(Arc::new(LocalEmbedder::new()))).await?;
     let observer = observer.map(|observer| observer as Arc<dyn Model>);
     let resources = MemoryResources { journal: journal.clone(), retrieval, observer };
-    let memory = Memory::open(settings, resources).await?;
+    let memory = MemorySystem::open(settings, resources).await?;
     let chronicler = Chronicler::new(memory.clone());
     let context = MemoryContext::new(memory.clone());
     let never = CancellationToken::new();
+    let access = SpaceAccess::to(Space::Owner);
     let mut score = Score::default();
     for (number, turn) in conversation.turns.iter().enumerate() {
         let session: SessionId = format!("s{}", turn.session).parse()?;
         if let Some(expected) = &turn.expects {
             let prompt = if remember {
-                let blocks = context.preview_blocks(&session, &turn.text).await?;
+                let blocks = context.preview_blocks(&session, &turn.text, &access).await?;
                 blocks.iter().map(|block| block.text.as_str()).collect::<Vec<&str>>().join("\n")
             } else {
                 visible(&conversation.turns[..number], turn.session)
@@ -119,7 +120,7 @@ pub(crate) async fn play(
             chronicler.work_on_session(&session, &never).await?;
         }
     }
-    let all = memory.list_memories(true).await?;
+    let all = memory.in_space(&Space::Owner).list_memories(true).await?;
     score.stored = all.len();
     let statements = templates.fact.iter().flat_map(|fact| &fact.values).chain(&templates.names);
     let statements: Vec<&String> = statements.collect();

@@ -165,14 +165,16 @@ impl Teams for ServedTeams {
         let reach = self.find_reachable_agents(caller)?;
         let mut state = self.state();
         if let Some(runtime) = state.runtimes.get(&reach) {
-            return Some(runtime.clone());
+            return Some(runtime.clone().with_owner_stores(owner_stores));
         }
         // The set is empty, or its agents are gone: there is no agent to talk to.
         let made = self.build_runtime(&state, &reach);
         let runtime =
             made.inspect_err(|error| tracing::warn!(%error, "a client has no team")).ok()?;
+        let owner_stores =
+            self.callers.find_cached(caller).map(|record| record.reads_owner).unwrap_or_default();
         state.runtimes.insert(reach, runtime.clone());
-        Some(runtime)
+        Some(runtime.with_owner_stores(owner_stores))
     }
 }
 

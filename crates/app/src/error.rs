@@ -163,5 +163,6 @@ fn kind_of_retrieval_error(error: &RetrievalError) -> ErrorKind {
         RetrievalError::Store(error) => kind_of_store_error(error),
         RetrievalError::Embed(_) => ErrorKind::Provider,
         RetrievalError::NoEmbedder => ErrorKind::Usage,
+        RetrievalError::Cancelled => ErrorKind::Failure,
     }
 }

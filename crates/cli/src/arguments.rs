@@ -9,6 +9,7 @@ mod knowledge;
 mod mcp;
 mod memory;
 mod serve;
+mod space;
 mod turns;
 mod views;
 
@@ -29,6 +30,7 @@ pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
 pub(crate) use mcp::{McpAddArguments, McpCommand};
 pub(crate) use memory::{MemoryCommand, MemoryFormat};
 pub(crate) use serve::{CallersCommand, McpServeArguments, ServeArguments, ServeCommand};
+pub(crate) use space::SpaceArguments;
 pub(crate) use turns::{
     ApprovalMode, ApproveArguments, ChatArguments, DemoArguments, OutputArguments, OutputFormat,
     ResumeArguments, RunArguments, SessionChoice, TeamArguments,
@@ -144,11 +146,15 @@ to end, and the rest can be gone on with: lango resume."
     Knowledge {
         #[command(subcommand)]
         command: KnowledgeCommand,
+        #[command(flatten)]
+        space: SpaceArguments,
     },
     /// Show and change relations, with the source and the time of each.
     Graph {
         #[command(subcommand)]
         command: GraphCommand,
+        #[command(flatten)]
+        space: SpaceArguments,
     },
     /// Read files, directories and web pages, so that they are found again.
     #[command(after_help = "Examples:
@@ -165,6 +171,8 @@ go when their files have gone. An ingest that was stopped goes on with the same 
     Memory {
         #[command(subcommand)]
         command: MemoryCommand,
+        #[command(flatten)]
+        space: SpaceArguments,
     },
     /// Show, search and remove what was ingested.
     #[command(after_help = "Examples:
@@ -174,6 +182,8 @@ go when their files have gone. An ingest that was stopped goes on with the same 
     Documents {
         #[command(subcommand)]
         command: DocumentsCommand,
+        #[command(flatten)]
+        space: SpaceArguments,
     },
     /// Manage the operator's skills: directories with a SKILL.md.
     Skills {

@@ -86,15 +86,19 @@ async fn run(arguments: Arguments, printer: Printer) -> Result<ExitStatus, Failu
         Some(Command::Sessions { command }) => {
             commands::sessions::sessions(&context?, command).await
         }
-        Some(Command::Knowledge { command }) => {
-            commands::knowledge::knowledge(&context?, command).await
+        Some(Command::Knowledge { command, space }) => {
+            commands::knowledge::knowledge(&context?, command, &space.space()).await
         }
         Some(Command::Ingest(arguments)) => commands::ingest::ingest(&context?, arguments).await,
-        Some(Command::Memory { command }) => commands::memory::memory(&context?, command).await,
-        Some(Command::Documents { command }) => {
-            commands::documents::documents(&context?, command).await
+        Some(Command::Memory { command, space }) => {
+            commands::memory::memory(&context?, command, &space.space()).await
         }
-        Some(Command::Graph { command }) => commands::graph::graph(&context?, command).await,
+        Some(Command::Documents { command, space }) => {
+            commands::documents::documents(&context?, command, &space.space()).await
+        }
+        Some(Command::Graph { command, space }) => {
+            commands::graph::graph(&context?, command, &space.space()).await
+        }
         Some(Command::Skills { command }) => commands::skills::skills(&context?, command).await,
         Some(Command::Trust(arguments)) => commands::skills::trust(&context?, &arguments),
         Some(Command::Ps { all, json }) => {

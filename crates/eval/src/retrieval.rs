@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lango_librarian::documents;
+use lango_protocol::Space;
 use lango_retrieval::{
     CorpusDocument, Embedder, EntryKey, EntryKind, NewEntry, NewPassage, QuestionCollection,
-    RankingQuality, Retrieval, RetrievalMode, SearchQuery, measure_rankings,
+    RankingQuality, Retrieval, RetrievalIndex, RetrievalMode, SearchQuery, measure_rankings,
 };
 use lango_store::{Database, DatabaseLocation};
 use serde::Serialize;
@@ -58,7 +59,8 @@ pub async fn measure_retrieval(
     let temporary = tempfile::tempdir()?;
     let location = DatabaseLocation::Sqlite(temporary.path().join("collection.db"));
     let database = Database::open(&location).await?;
-    let retrieval = Retrieval::open(database, embedder).await?;
+    let index = RetrievalIndex::open(database, embedder).await?;
+    let retrieval = index.in_space(&Space::Owner);
     add_documents(&retrieval, &collection, progress).await?;
     if let Some(error) = retrieval.take_failure() {
         return Err(EvalError::Embedding(error.to_string()));

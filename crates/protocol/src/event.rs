@@ -428,6 +428,8 @@ pub enum WarningCode {
     ContextShortened,
     /// An agent that should be in the team is missing.
     AgentAbsent,
+    /// The turn was stopped because the API client that it belongs to has no access any more.
+    AccessRevoked,
 }
 
 #[cfg(test)]

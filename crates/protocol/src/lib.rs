@@ -11,6 +11,7 @@ pub mod marker;
 mod outcome;
 mod report;
 mod right;
+mod space;
 mod time;
 mod transfer;
 
@@ -24,6 +25,7 @@ pub use instruction::{ForeignText, Instruction, InstructionText};
 pub use outcome::{FailureClass, Outcome, OutcomeStatus, WorkDone};
 pub use report::{CallReport, MAX_DETAILS_BYTES, MAX_SUMMARY_BYTES, ReportDetails};
 pub use right::{InvalidRight, Right, Rights};
+pub use space::{OWNER, OwnerStore, Space, SpaceAccess};
 pub use time::Timestamp;
 pub use transfer::{TRANSFER_TOOL, TransferArguments};
 

@@ -5,6 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
+use lango_protocol::Space;
+
 use crate::{EntryKey, EntryKind};
 
 static LAST: AtomicI64 = AtomicI64::new(0);
@@ -25,14 +27,20 @@ pub(crate) fn new_id() -> i64 {
     floor.max(before + 1)
 }
 
-/// Returns the number of a collection, the same in every process.
-pub(crate) fn scope_number(kind: EntryKind, collection: &str) -> i64 {
-    hash_parts(&[kind.as_str(), collection])
+/// Returns the number of a collection in a space, the same in every process. No kind is named
+/// `client`, so a client's number is never the owner's.
+pub(crate) fn scope_number(space: &Space, kind: EntryKind, collection: &str) -> i64 {
+    match space {
+        Space::Owner => hash_parts(&[kind.as_str(), collection]),
+        Space::Client(caller) => {
+            hash_parts(&["client", caller.as_str(), kind.as_str(), collection])
+        }
+    }
 }
 
 /// Returns the scope of an entry.
-pub(crate) fn entry_scope(key: &EntryKey) -> i64 {
-    scope_number(key.kind, &key.collection)
+pub(crate) fn entry_scope(space: &Space, key: &EntryKey) -> i64 {
+    scope_number(space, key.kind, &key.collection)
 }
 
 /// Returns the number of an embedding model.
@@ -61,17 +69,16 @@ mod tests {
     fn numbers_ascend_and_scopes_differ() {
         let numbers: Vec<i64> = (0..10_000).map(|_| new_id()).collect();
         assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]));
-        assert_ne!(
-            scope_number(EntryKind::Documents, "a"),
-            scope_number(EntryKind::Knowledge, "a")
-        );
-        assert_ne!(
-            scope_number(EntryKind::Documents, "a"),
-            scope_number(EntryKind::Documents, "b")
-        );
-        assert_eq!(
-            scope_number(EntryKind::Documents, "a"),
-            scope_number(EntryKind::Documents, "a")
-        );
+        let client = |name: &str| Space::Client(name.parse().unwrap());
+        let mut scopes = std::collections::BTreeSet::new();
+        for space in [Space::Owner, client("a"), client("b"), client("documents")] {
+            for kind in [EntryKind::Documents, EntryKind::Knowledge] {
+                for collection in ["a", "b"] {
+                    let scope = scope_number(&space, kind, collection);
+                    assert_eq!(scope, scope_number(&space, kind, collection));
+                    assert!(scopes.insert(scope), "{space} {kind} {collection}");
+                }
+            }
+        }
     }
 }

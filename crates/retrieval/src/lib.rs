@@ -29,6 +29,6 @@ pub use evaluation::{
     measure_rankings,
 };
 pub use index::{
-    CollectionSize, IndexProblem, PreparedEntry, Retrieval, RetrievalMode, SearchHit, SearchHits,
-    SearchQuery,
+    CollectionSize, IndexProblem, PreparedEntry, Retrieval, RetrievalIndex, RetrievalMode,
+    SearchHit, SearchHits, SearchQuery,
 };

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use lango_protocol::{Caller, EventBody, FailureClass, Outcome, OutcomeStatus, SessionId};
+pub use lango_protocol::OWNER;
+use lango_protocol::{Caller, EventBody, FailureClass, Outcome, OutcomeStatus, SessionId, Space};
 use lango_store::{Journal, StoreError};
 
 use crate::Runtime;
-
-/// Names the user as a caller. The user's own sessions have no other sender.
-pub const OWNER: &str = "owner";
 
 /// Tells whether a caller started the session. Sessions that the user started belong to the owner.
 /// A session that does not exist belongs to no caller.
@@ -17,10 +15,19 @@ pub async fn owns_session(
     caller: &Caller,
     session: &SessionId,
 ) -> Result<bool, StoreError> {
+    let space = find_session_space(journal, session).await?;
+    Ok(space.is_some_and(|space| space == Space::of_caller(caller)))
+}
+
+/// Returns the space of the caller that started a session; none if the session does not exist.
+pub async fn find_session_space(
+    journal: &Journal,
+    session: &SessionId,
+) -> Result<Option<Space>, StoreError> {
     let first = journal.read_events(session, 0, 1).await?;
-    Ok(first.first().is_some_and(|event| match &event.body {
-        EventBody::UserMessage { sender: Some(sender), .. } => sender.caller == *caller,
-        _ => caller.as_str() == OWNER,
+    Ok(first.first().map(|event| match &event.body {
+        EventBody::UserMessage { sender, .. } => Space::of_sender(sender.as_ref()),
+        _ => Space::Owner,
     }))
 }
 

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use lango_model::ContextBlock;
-use lango_protocol::{AgentName, SessionId, TurnId};
+use lango_protocol::{AgentName, SessionId, SpaceAccess, TurnId};
 use lango_text::truncate;
 
 /// Identifies the agent and the turn that need context.
@@ -19,6 +19,8 @@ pub struct ContextRequest<'a> {
     pub agent: &'a AgentName,
     /// The user's message of this turn.
     pub message: &'a str,
+    /// The space of the turn, and those that it may read.
+    pub space: &'a SpaceAccess,
 }
 
 /// Resolves to the blocks.

@@ -199,6 +199,7 @@ impl Turn {
             turn: self.recorder.turn(),
             call: call.call.clone(),
             agent: speaker.agent.clone(),
+            space: self.space.clone(),
             cancel: self.cancel.child_token(),
             excluded,
         };
@@ -240,7 +241,7 @@ impl Turn {
         if finished.status != CallStatus::Error || self.is_direct_call().await {
             return;
         }
-        if let Some(advice) = advisor.advise(&call.tool, &finished.output).await {
+        if let Some(advice) = advisor.advise(self.space.own(), &call.tool, &finished.output).await {
             finished.output.push_str("\n\n");
             finished.output.push_str(&advice.text);
             let note = format!(

@@ -41,7 +41,7 @@ pub use approval::{
     ApprovalAnswer, ApprovalFuture, ApprovalPolicy, ApprovalRequest, Approver, Effect, Rule,
     RuleBook, RuleCase, StepPattern, StoredRule, UnattendedApprover, Verdict, decide_call,
 };
-pub use caller::{OWNER, Teams, outcome_for_clients, owns_session};
+pub use caller::{OWNER, Teams, find_session_space, outcome_for_clients, owns_session};
 pub use context::{ContextFuture, ContextRequest, ContextSource, collect_context};
 pub use events_adapter::{EventsAdapter, PastTurn};
 pub use handle::{TurnError, TurnHandle};

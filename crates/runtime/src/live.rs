@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use lango_protocol::{Event, EventBody, SessionId, TurnId};
+use lango_protocol::{Event, EventBody, SessionId, Space, TurnId};
 use lango_store::{Journal, StoreError};
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, mpsc};
@@ -54,9 +54,32 @@ impl Listener {
     }
 }
 
+/// Stops a turn, and tells it why.
+#[derive(Clone, Default)]
+pub(crate) struct TurnControl {
+    pub(crate) cancel: CancellationToken,
+    /// The space of the sender, once it is known.
+    space: Arc<OnceLock<Space>>,
+    /// Why the client that the turn belongs to may not go on.
+    revocation: Arc<OnceLock<String>>,
+}
+
+impl TurnControl {
+    /// Sets whose turn it is. A turn that goes on after a restart learns it from the journal.
+    pub(crate) fn set_space(&self, space: &Space) {
+        // It is the same each time.
+        let _ = self.space.set(space.clone());
+    }
+
+    /// Returns why the turn was stopped, if its client lost its access.
+    pub(crate) fn revocation(&self) -> Option<&str> {
+        self.revocation.get().map(String::as_str)
+    }
+}
+
 struct LiveTurn {
     followers: Followers,
-    cancel: CancellationToken,
+    control: TurnControl,
 }
 
 /// Holds the turns that run in this process. The lock is held for one lookup.
@@ -71,10 +94,10 @@ impl LiveTurns {
         &self,
         turn: TurnId,
         starter: mpsc::Sender<Event>,
-        cancel: CancellationToken,
+        control: TurnControl,
     ) -> (Listener, LiveTurnGuard) {
         let followers = Followers::default();
-        let live = LiveTurn { followers: followers.clone(), cancel };
+        let live = LiveTurn { followers: followers.clone(), control };
         self.turns.lock().insert(turn, live);
         (Listener { starter, followers }, LiveTurnGuard { turns: self.clone(), turn })
     }
@@ -97,7 +120,21 @@ impl LiveTurns {
     /// Stops a turn of this process. Returns false if it is not running here.
     pub(crate) fn cancel(&self, turn: TurnId) -> bool {
         let turns = self.turns.lock();
-        turns.get(&turn).inspect(|live| live.cancel.cancel()).is_some()
+        turns.get(&turn).inspect(|live| live.control.cancel.cancel()).is_some()
+    }
+}
+
+impl LiveTurns {
+    /// Stops the turns of a space in this process, and returns how many there were.
+    pub(crate) fn revoke(&self, space: &Space, reason: &str) -> usize {
+        let turns = self.turns.lock();
+        let own = turns.values().filter(|live| live.control.space.get() == Some(space));
+        own.map(|live| {
+            // The first reason stays.
+            let _ = live.control.revocation.set(reason.to_owned());
+            live.control.cancel.cancel();
+        })
+        .count()
     }
 }
 

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use lango_protocol::{Event, SessionId, TurnId};
+use lango_protocol::{Event, SessionId, Space, TurnId};
 use lango_store::{Journal, StoreError};
 use parking_lot::Mutex;
 use tokio_util::task::TaskTracker;
@@ -20,6 +20,8 @@ pub struct FinishedTurn {
     pub session: SessionId,
     /// Its id.
     pub turn: TurnId,
+    /// The space of its sender.
+    pub space: Space,
     events: Vec<Event>,
     /// The number of redactions in the journal when the turn began.
     redactions: u64,
@@ -28,8 +30,14 @@ pub struct FinishedTurn {
 impl FinishedTurn {
     /// Creates a turn with its events. `redactions` is the number of redactions in the journal
     /// before the first of them was written.
-    pub fn new(session: SessionId, turn: TurnId, events: Vec<Event>, redactions: u64) -> Self {
-        Self { session, turn, events, redactions }
+    pub fn new(
+        session: SessionId,
+        turn: TurnId,
+        space: Space,
+        events: Vec<Event>,
+        redactions: u64,
+    ) -> Self {
+        Self { session, turn, space, events, redactions }
     }
 
     /// Returns its events, in order. They are read from the journal if words were redacted there
@@ -63,9 +71,9 @@ pub type AdviceFuture<'a> = Pin<Box<dyn Future<Output = Option<Advice>> + Send +
 
 /// Knows what helped when a call failed before. Implemented by the librarian.
 pub trait Advisor: Send + Sync {
-    /// Looks for advice about a call of `tool` that failed with `error`. It is put under the error,
-    /// for the agent that called.
-    fn advise<'a>(&'a self, tool: &'a str, error: &'a str) -> AdviceFuture<'a>;
+    /// Looks in a space for advice about a call of `tool` that failed with `error`. It is put under
+    /// the error, for the agent that called.
+    fn advise<'a>(&'a self, space: &'a Space, tool: &'a str, error: &'a str) -> AdviceFuture<'a>;
 }
 
 /// Runs the observers and tracks their tasks.

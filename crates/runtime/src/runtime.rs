@@ -1,12 +1,13 @@
 //! Starts and resumes turns. This is the entry point of the crate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lango_model::{Model, ReplyOptions, UserMessage};
 use lango_orchestration::AgentTree;
 use lango_protocol::{
-    AgentName, DirectCall, Event, EventBody, Outcome, SessionId, Timestamp, TurnId, WarningCode,
+    AgentName, Caller, DirectCall, Event, EventBody, Outcome, OwnerStore, SessionId, Space,
+    SpaceAccess, Timestamp, TurnId, WarningCode,
 };
 use lango_store::{Journal, SessionClaim};
 use lango_tool::RegisteredTool;
@@ -18,7 +19,7 @@ use tracing::Instrument as _;
 use crate::context::ContextSource;
 use crate::events_adapter::EventsAdapter;
 use crate::images::{load_images, store_images};
-use crate::live::{Listener, LiveTurns, TurnSubscription};
+use crate::live::{Listener, LiveTurns, TurnControl, TurnSubscription};
 use crate::observer::{FinishedTurn, ObserverTasks};
 use crate::output::OutputRead;
 use crate::record::TurnRecord;
@@ -73,6 +74,8 @@ pub struct AgentModel {
 #[derive(Clone)]
 pub struct Runtime {
     shared: Arc<SharedRuntime>,
+    /// The owner's stores that turns of API clients may read.
+    owner_stores: BTreeSet<OwnerStore>,
 }
 
 /// Holds what all turns share.
@@ -131,7 +134,14 @@ impl Runtime {
             workspace: parts.workspace,
             sessions: Sessions::default(),
         };
-        Self { shared: Arc::new(shared) }
+        Self { shared: Arc::new(shared), owner_stores: BTreeSet::new() }
+    }
+
+    /// Lets the turns of API clients that are started with this handle read some of the owner's
+    /// stores.
+    #[must_use]
+    pub fn with_owner_stores(self, owner_stores: BTreeSet<OwnerStore>) -> Self {
+        Self { owner_stores, ..self }
     }
 
     /// Returns the journal, for lists and exports.
@@ -194,33 +204,44 @@ impl Runtime {
         Ok(())
     }
 
+    /// Stops the running turns of an API client that has no access any more. Each is recorded as
+    /// cancelled, with the reason.
+    pub fn revoke_turns(&self, caller: &Caller, reason: &str) -> usize {
+        self.shared.live.revoke(&Space::Client(caller.clone()), reason)
+    }
+
     /// Starts a turn. A second one in the same session waits until the first is over.
     pub fn start_turn(&self, request: TurnRequest) -> TurnHandle {
         let turn = request.turn;
         let session = request.session.clone();
-        self.spawn_turn(session, turn, |shared, listener, cancel| async move {
-            shared.run_new(turn, request, listener, cancel).await
+        let space = SpaceAccess::to(Space::of_sender(request.sender.as_ref()))
+            .with_owner_stores(self.owner_stores.clone());
+        self.spawn_turn(session, turn, |shared, listener, control| async move {
+            control.set_space(space.own());
+            shared.run_new(turn, request, space, listener, control).await
         })
     }
 
     /// Continues a turn that a crash or a kill interrupted.
     pub fn resume_turn(&self, session: SessionId, turn: TurnId) -> TurnHandle {
         let id = session.clone();
-        self.spawn_turn(session, turn, move |shared, listener, cancel| async move {
-            shared.run_resumed(id, turn, listener, cancel).await
+        let owner_stores = self.owner_stores.clone();
+        self.spawn_turn(session, turn, move |shared, listener, control| async move {
+            shared.run_resumed(id, turn, owner_stores, listener, control).await
         })
     }
 
     fn spawn_turn<F, R>(&self, session: SessionId, turn: TurnId, run: F) -> TurnHandle
     where
-        F: FnOnce(Arc<SharedRuntime>, Listener, CancellationToken) -> R,
+        F: FnOnce(Arc<SharedRuntime>, Listener, TurnControl) -> R,
         R: Future<Output = Result<Outcome, TurnError>> + Send + 'static,
     {
         let (starter, events) = mpsc::channel(MAX_LISTENER_LAG);
-        let cancel = CancellationToken::new();
-        let (listener, live_turn) = self.shared.live.register(turn, starter, cancel.clone());
+        let control = TurnControl::default();
+        let cancel = control.cancel.clone();
+        let (listener, live_turn) = self.shared.live.register(turn, starter, control.clone());
         // A turn is a large future, which is moved several times on its way to the scheduler.
-        let running = Box::pin(run(Arc::clone(&self.shared), listener, cancel.clone()));
+        let running = Box::pin(run(Arc::clone(&self.shared), listener, control));
         let span = tracing::info_span!("turn", %session, %turn);
         let logged = async move {
             let outcome = running.await;
@@ -258,8 +279,9 @@ impl SharedRuntime {
         self: Arc<Self>,
         turn: TurnId,
         request: TurnRequest,
+        space: SpaceAccess,
         listener: Listener,
-        cancel: CancellationToken,
+        control: TurnControl,
     ) -> Result<Outcome, TurnError> {
         let mut cache = self.sessions.lock_session(&request.session).await;
         self.drop_cache_after_redaction(&mut cache);
@@ -286,7 +308,7 @@ impl SharedRuntime {
         // images to store.
         let at_once = stored.is_empty();
         let (claim, first) = self
-            .claim_with(session, &cancel, |head| {
+            .claim_with(session, &control.cancel, |head| {
                 let event =
                     || first_message.clone().into_event(session, turn, head + 1, Timestamp::now());
                 (at_once && head == known).then(event).into_iter().collect()
@@ -296,7 +318,7 @@ impl SharedRuntime {
             let turns = Arc::clone(&cache.turns);
             let recorder = Recorder::new(self.journal.clone(), claim, turn, &first, listener);
             recorder.notify(first).await;
-            let turn = Turn::new(Arc::clone(&self), recorder, turns, Vec::new(), cancel);
+            let turn = Turn::new(Arc::clone(&self), recorder, turns, Vec::new(), control, space);
             return self.run_and_cache(turn, &mut cache).await;
         }
         let claim = self.close_unfinished(claim).await?;
@@ -305,7 +327,7 @@ impl SharedRuntime {
         let recorder = Recorder::new(self.journal.clone(), claim, turn, &[], listener);
         let options = WriteOptions { outputs: stored, ..WriteOptions::default() };
         recorder.record_with(vec![first_message], options).await?;
-        let turn = Turn::new(Arc::clone(&self), recorder, turns, message.images, cancel);
+        let turn = Turn::new(Arc::clone(&self), recorder, turns, message.images, control, space);
         self.run_and_cache(turn, &mut cache).await
     }
 
@@ -313,12 +335,13 @@ impl SharedRuntime {
         self: Arc<Self>,
         session: SessionId,
         turn: TurnId,
+        owner_stores: BTreeSet<OwnerStore>,
         listener: Listener,
-        cancel: CancellationToken,
+        control: TurnControl,
     ) -> Result<Outcome, TurnError> {
         let mut cache = self.sessions.lock_session(&session).await;
         self.drop_cache_after_redaction(&mut cache);
-        let claim = self.claim_session(&session, &cancel).await?;
+        let claim = self.claim_session(&session, &control.cancel).await?;
         let events = self.journal.read_turn_events(&session, turn).await?;
         let record = TurnRecord::from_events(&events);
         if events.is_empty() || record.outcome().is_some() {
@@ -332,7 +355,10 @@ impl SharedRuntime {
         let text = "this turn was interrupted and goes on".to_owned();
         let resumed = EventBody::Warning { code: WarningCode::Resumed, text };
         recorder.record(vec![EventDraft::of_runtime(None, resumed)]).await?;
-        let turn = Turn::new(Arc::clone(&self), recorder, turns, images, cancel);
+        let space = SpaceAccess::to(Space::of_sender(record.sender.as_ref()))
+            .with_owner_stores(owner_stores);
+        control.set_space(space.own());
+        let turn = Turn::new(Arc::clone(&self), recorder, turns, images, control, space);
         turn.close_interrupted_calls().await?;
         self.run_and_cache(turn, &mut cache).await
     }
@@ -352,6 +378,7 @@ impl SharedRuntime {
             turn.recorder.record(drafts.collect()).await?;
         }
         let is_direct_call = turn.is_direct_call().await;
+        let space = turn.space.own().clone();
         let ended = turn.run().await?;
         let mut turns = Vec::clone(&cache.turns);
         turns.extend(self.adapter.past_turns(&ended.conversation()));
@@ -361,7 +388,7 @@ impl SharedRuntime {
         let redactions = cache.redactions;
         *cache = SessionCache { head: ended.head, finished, turns: Arc::new(turns), redactions };
         if !is_direct_call {
-            let turn = FinishedTurn::new(session, id, ended.events, redactions);
+            let turn = FinishedTurn::new(session, id, space, ended.events, redactions);
             self.observer_tasks.start_observers(turn);
         }
         Ok(ended.outcome)
@@ -429,9 +456,12 @@ impl SharedRuntime {
                 Listener::none(),
             );
             recorder.update(TurnRecord::stop_clock).await;
-            let cancelled = CancellationToken::new();
-            cancelled.cancel();
-            let turn = Turn::new(Arc::clone(self), recorder, Arc::default(), Vec::new(), cancelled);
+            let control = TurnControl::default();
+            control.cancel.cancel();
+            let record = TurnRecord::from_events(&events);
+            let space = SpaceAccess::to(Space::of_sender(record.sender.as_ref()));
+            let (past, images) = (Arc::default(), Vec::new());
+            let turn = Turn::new(Arc::clone(self), recorder, past, images, control, space);
             turn.close_all_calls().await?;
             turn.run().await?;
             claim = self.claim_session(&session, &CancellationToken::new()).await?;

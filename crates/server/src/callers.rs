@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use lango_protocol::{AgentName, Caller, InvalidName, Timestamp};
+use lango_protocol::{AgentName, Caller, InvalidName, OwnerStore, Timestamp};
 use lango_runtime::OWNER;
 use lango_store::{Database, Migration, Row, SchemaComponent, Statement, StoreError};
 use parking_lot::RwLock;
@@ -16,7 +16,10 @@ const MAX_CALLERS: u64 = 256;
 
 const COMPONENT: SchemaComponent = SchemaComponent {
     name: "callers",
-    migrations: &[Migration { version: 1, sqlite: TABLE_SQLITE, postgres: TABLE_POSTGRES }],
+    migrations: &[
+        Migration { version: 1, sqlite: TABLE_SQLITE, postgres: TABLE_POSTGRES },
+        Migration { version: 2, sqlite: READS_OWNER, postgres: READS_OWNER },
+    ],
 };
 
 const TABLE_SQLITE: &str = "
@@ -40,6 +43,9 @@ CREATE TABLE callers (
 ";
 
 /// The reason why a caller could not be added.
+// The stores of the owner that a caller may read, with commas between.
+const READS_OWNER: &str = "ALTER TABLE callers ADD COLUMN reads_owner TEXT NOT NULL DEFAULT ''";
+
 #[derive(Debug, thiserror::Error)]
 pub enum CallersError {
     /// User error: the caller exists already.
@@ -77,6 +83,8 @@ pub struct CallerRecord {
     /// The endpoints that it may use.
     pub endpoints: BTreeSet<EndpointKind>,
     /// The time at which it was added.
+    /// The owner's stores that it may read besides its own.
+    pub reads_owner: BTreeSet<OwnerStore>,
     pub created_at: Timestamp,
 }
 
@@ -165,6 +173,19 @@ impl Callers {
             if known.matches(digest) {
                 found = Some(record);
             }
+    /// Sets which of the owner's stores a caller may read, from its next turn on. Returns false if
+    /// there is no such caller.
+    pub async fn share(
+        &self,
+        name: &Caller,
+        stores: &BTreeSet<OwnerStore>,
+    ) -> Result<bool, StoreError> {
+        let statement = Statement::new("UPDATE callers SET reads_owner = $2 WHERE name = $1")
+            .bind(name.as_str())
+            .bind(join_names(stores.iter().map(|store| store.as_str())));
+        Ok(self.database.write(statement.into()).await? == [1])
+    }
+
         }
         Ok(found)
     }
@@ -189,7 +210,7 @@ impl Callers {
 
     async fn read(&self) -> Result<Vec<(CallerRecord, TokenDigest)>, StoreError> {
         let statement = Statement::new(
-            "SELECT name, token, agents, doors, created_at FROM callers ORDER BY name",
+            "SELECT name, token, agents, doors, created_at, reads_owner FROM callers ORDER BY name",
         );
         let rows = self.database.query(statement).await?;
         let read: Vec<_> = rows.iter().map(read_record).collect::<Result<_, _>>()?;
@@ -228,3 +249,5 @@ fn read_record(row: &Row) -> Result<(CallerRecord, TokenDigest), StoreError> {
     };
     Ok((record, digest))
 }
+    let reads_owner = names(row.text(5)?).iter().map(|name| name.parse()).collect::<Result<_, _>>();
+        reads_owner: reads_owner.map_err(corrupt)?,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use lango_protocol::{AgentName, CallId, SessionId, TurnId};
+use lango_protocol::{AgentName, CallId, SessionId, SpaceAccess, TurnId};
 use tokio_util::sync::CancellationToken;
 
 /// Is passed to a tool with each call.
@@ -18,6 +18,8 @@ pub struct ToolContext {
     pub call: CallId,
     /// The agent that called.
     pub agent: AgentName,
+    /// The space that the call writes to, and those that it may read.
+    pub space: SpaceAccess,
     /// The token that fires when the turn is stopped. A tool that waits must watch it.
     pub cancel: CancellationToken,
     /// The paths that rules keep from this call. A tool that walks through directories leaves them

@@ -311,7 +311,7 @@ pub fn write_schema(schema: &impl Serialize) -> Arc<RawValue> {
 
 #[cfg(test)]
 mod tests {
-    use lango_protocol::{CallId, SessionId, TurnId};
+    use lango_protocol::{CallId, SessionId, Space, SpaceAccess, TurnId};
     use serde::Deserialize;
     use tokio_util::sync::CancellationToken;
 
@@ -351,6 +351,7 @@ mod tests {
             turn: TurnId::generate(),
             call: CallId::generate(),
             agent: "operator".parse().unwrap(),
+            space: SpaceAccess::to(Space::Owner),
             cancel: CancellationToken::new(),
             excluded: crate::ExcludedPaths::default(),
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lango_runtime::{AgentContext, AgentParts};
 use lango_tool::RegisteredTool;
 
-use crate::memory::{Memory, MemoryResources};
+use crate::memory::{MemoryResources, MemorySystem};
 use crate::tools::{
     Forget, ListObservations, ListReflections, ObserveEvent, ObserveSession, ReflectSummary,
     SearchMemories, StoreMemory,
@@ -14,7 +14,7 @@ use crate::{Chronicler, ChroniclerError, MemoryContext, MemorySettings};
 
 /// The chronicler: memory of the user and of past conversations.
 pub struct ChroniclerAgent {
-    memory: Memory,
+    memory: MemorySystem,
 }
 
 impl ChroniclerAgent {
@@ -23,11 +23,11 @@ impl ChroniclerAgent {
         settings: MemorySettings,
         resources: MemoryResources,
     ) -> Result<Self, ChroniclerError> {
-        Ok(Self::new(Memory::open(settings, resources).await?))
+        Ok(Self::new(MemorySystem::open(settings, resources).await?))
     }
 
     /// Returns the chronicler of an open memory.
-    pub fn new(memory: Memory) -> Self {
+    pub fn new(memory: MemorySystem) -> Self {
         Self { memory }
     }
 

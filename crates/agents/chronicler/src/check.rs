@@ -7,7 +7,7 @@ use lango_store::Statement;
 
 use crate::ChroniclerError;
 use crate::chronicler::Chronicler;
-use crate::memory::Memory;
+use crate::memory::{Memory, MemorySystem};
 use crate::rows::OBSERVATION_COLLECTION;
 
 /// Represents an inconsistency.
@@ -24,15 +24,21 @@ impl Chronicler {
         let memory = self.memory();
         let mut problems = Vec::new();
         check_runs(memory, &mut problems).await?;
-        check_index(memory, &mut problems).await?;
-        check_links(memory, &mut problems).await?;
+        for space in memory.list_spaces().await? {
+            let memory = memory.in_space(&space);
+            check_index(&memory, &mut problems).await?;
+            check_links(&memory, &mut problems).await?;
+        }
         Ok(problems.into_iter().map(|what| MemoryProblem { what }).collect())
     }
 }
 
 /// Checks that the runs of each session are contiguous up to its watermark.
-async fn check_runs(memory: &Memory, problems: &mut Vec<String>) -> Result<(), ChroniclerError> {
-    let database = &memory.stores().database;
+async fn check_runs(
+    memory: &MemorySystem,
+    problems: &mut Vec<String>,
+) -> Result<(), ChroniclerError> {
+    let database = memory.database();
     let statement = Statement::new(
         "SELECT session, first_seq, last_seq FROM observation_runs ORDER BY session, first_seq",
     );

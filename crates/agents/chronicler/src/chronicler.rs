@@ -1,12 +1,12 @@
 //! Does the background work: noting, observing, reflecting, and the rest of forgetting. It runs
 //! when it is called, does what is due, and returns; there is no timer.
 
-use lango_protocol::{Event, SessionId};
+use lango_protocol::{Event, SessionId, Space};
 use lango_runtime::FinishedTurn;
 use tokio_util::sync::CancellationToken;
 
 use crate::ChroniclerError;
-use crate::memory::Memory;
+use crate::memory::{Memory, MemorySystem};
 use crate::record::{Observation, Reflection};
 
 /// Limits the sessions that [`Chronicler::work_on_recent_sessions`] works on.
@@ -48,23 +48,24 @@ impl ChroniclerReport {
 /// Does the background work of a memory.
 #[derive(Debug, Clone)]
 pub struct Chronicler {
-    memory: Memory,
+    memory: MemorySystem,
 }
 
 impl Chronicler {
-    /// Creates the chronicler of this memory.
-    pub fn new(memory: Memory) -> Self {
+    /// Creates the chronicler of these memories.
+    pub fn new(memory: MemorySystem) -> Self {
         Self { memory }
     }
 
     /// Tells whether there is work for a session. Calls no model.
     pub async fn has_work(&self, session: &SessionId) -> Result<bool, ChroniclerError> {
-        let stores = self.memory.stores();
+        let memory = self.memory.of_session(session).await?;
+        let stores = memory.stores();
         let mark = stores.read_watermark(session).await?;
         let unnoted = !stores.journal.read_messages_after(session, mark.noted, 1).await?.is_empty();
         Ok(unnoted
-            || self.memory.is_observation_due(session).await?
-            || self.memory.is_reflection_due(session).await?)
+            || memory.is_observation_due(session).await?
+            || memory.is_reflection_due(session).await?)
     }
 
     /// Does what is due for a session: notes the user's statements, observes if enough was said,
@@ -86,7 +87,7 @@ impl Chronicler {
     ) -> Result<ChroniclerReport, ChroniclerError> {
         let _working = self.memory.working.lock().await;
         let (redacted, _) = self.memory.apply_redactions().await?;
-        let events = turn.events(&self.memory.stores().journal).await?;
+        let events = turn.events(self.memory.journal()).await?;
         let never = CancellationToken::new();
         let report = self.do_due_work(&turn.session, &events, &never).await?;
         Ok(ChroniclerReport { redacted, ..report })
@@ -100,7 +101,7 @@ impl Chronicler {
         let _working = self.memory.working.lock().await;
         let (redacted, _) = self.memory.apply_redactions().await?;
         let mut report = ChroniclerReport { redacted, ..ChroniclerReport::default() };
-        for session in self.memory.stores().journal.list_sessions(MAX_SESSION_COUNT).await? {
+        for session in self.memory.journal().list_sessions(MAX_SESSION_COUNT).await? {
             if cancel.is_cancelled() {
                 break;
             }
@@ -116,25 +117,24 @@ impl Chronicler {
         turn: &[Event],
         cancel: &CancellationToken,
     ) -> Result<ChroniclerReport, ChroniclerError> {
+        let memory = self.memory.of_session(session).await?;
         let mut report = ChroniclerReport {
-            memories: self.memory.note_statements(session, turn).await?,
+            memories: memory.note_statements(session, turn).await?,
             ..ChroniclerReport::default()
         };
         for _ in 0..MAX_RUN_COUNT {
-            if cancel.is_cancelled() || !self.memory.is_observation_due(session).await? {
+            if cancel.is_cancelled() || !memory.is_observation_due(session).await? {
                 break;
             }
-            let run = self.memory.observe_session(session, cancel).await?;
+            let run = memory.observe_session(session, cancel).await?;
             report.memories += run.memories;
             report.observations.extend(run.observations);
             if !run.moved {
                 break;
             }
         }
-        if !cancel.is_cancelled() && self.memory.is_reflection_due(session).await? {
-            report
-                .reflections
-                .extend(self.memory.condense_observations(session, "", cancel).await?);
+        if !cancel.is_cancelled() && memory.is_reflection_due(session).await? {
+            report.reflections.extend(memory.condense_observations(session, "", cancel).await?);
         }
         Ok(report)
     }
@@ -146,12 +146,13 @@ impl Chronicler {
         cancel: &CancellationToken,
     ) -> Result<ChroniclerReport, ChroniclerError> {
         let _working = self.memory.working.lock().await;
+        let memory = self.memory.of_session(session).await?;
         let mut report = ChroniclerReport {
-            memories: self.memory.note_statements(session, &[]).await?,
+            memories: memory.note_statements(session, &[]).await?,
             ..ChroniclerReport::default()
         };
         for _ in 0..MAX_RUN_COUNT {
-            let run = self.memory.observe_session(session, cancel).await?;
+            let run = memory.observe_session(session, cancel).await?;
             report.memories += run.memories;
             report.observations.extend(run.observations);
             if !run.moved {
@@ -169,16 +170,21 @@ impl Chronicler {
         cancel: &CancellationToken,
     ) -> Result<Option<Reflection>, ChroniclerError> {
         let _working = self.memory.working.lock().await;
-        self.memory.condense_observations(session, about, cancel).await
+        let memory = self.memory.of_session(session).await?;
+        memory.condense_observations(session, about, cancel).await
     }
 
     /// Returns the tokens that observing and reflecting used today.
     pub async fn count_tokens_today(&self) -> Result<u64, ChroniclerError> {
-        self.memory.stores().count_tokens_today().await
+        self.owners_memory().stores().count_tokens_today().await
     }
 
-    /// Returns the memory.
-    pub fn memory(&self) -> &Memory {
+    /// Returns the memories of all spaces.
+    pub fn memory(&self) -> &MemorySystem {
         &self.memory
+    }
+
+    fn owners_memory(&self) -> Memory {
+        self.memory.in_space(&Space::Owner)
     }
 }

@@ -1,7 +1,7 @@
 //! Reads the part of a session that has not been observed yet.
 
 use lango_model::estimate_tokens;
-use lango_protocol::{Event, EventBody, SessionId, Timestamp, TurnId};
+use lango_protocol::{Event, EventBody, SessionId, Space, Timestamp, TurnId};
 use lango_store::Statement;
 use lango_text::ellipsize_characters;
 
@@ -52,13 +52,14 @@ pub(crate) struct ConversationPart {
 impl ConversationPart {
     /// Returns the part that consists of one finished turn, given by all its events. Returns none
     /// if the turn does not begin right after a position.
-    pub(crate) fn from_turn(events: &[Event], after: u64) -> Option<Self> {
+    pub(crate) fn from_turn(space: &Space, events: &[Event], after: u64) -> Option<Self> {
         let (first, last) = (events.first()?, events.last()?);
         let finished = matches!(last.body, EventBody::TurnFinished(_));
         if first.seq != after + 1 || !finished {
             return None;
         }
-        let messages: Vec<_> = events.iter().filter_map(message_from_event).collect();
+        let messages: Vec<_> =
+            events.iter().filter_map(|event| message_from_event(space, event)).collect();
         let tokens = messages.iter().map(|message| estimate_tokens(&message.text)).sum();
         Some(Self { messages, tokens, end: Some((last.seq, last.turn)), is_last: true })
     }
@@ -118,7 +119,7 @@ impl MemoryStores {
             let is_last_page = events.len() < EVENTS_PER_PAGE as usize;
             from = events.last().map_or(from, |last| last.seq);
             for event in &events {
-                if let Some(message) = message_from_event(event) {
+                if let Some(message) = message_from_event(self.space(), event) {
                     turn.tokens += estimate_tokens(&message.text);
                     turn.messages.push(message);
                 } else if matches!(event.body, EventBody::TurnFinished(_)) {
@@ -139,10 +140,13 @@ impl MemoryStores {
     }
 }
 
-/// Returns the message of an event; none for intermediate messages.
-fn message_from_event(event: &Event) -> Option<ConversationMessage> {
+/// Returns the message of an event; none for intermediate messages. Only a message of the one whose
+/// space it is counts as the user's.
+fn message_from_event(space: &Space, event: &Event) -> Option<ConversationMessage> {
     let (by_user, text) = match &event.body {
-        EventBody::UserMessage { text, sender, .. } => (sender.is_none(), text),
+        EventBody::UserMessage { text, sender, .. } => {
+            (space.is_own_message(sender.as_ref()), text)
+        }
         EventBody::Message { text, answer: true } => (false, text),
         _ => return None,
     };

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use lango_protocol::{EventBody, SessionId, Timestamp};
-use lango_store::{Batch, Durability, Redaction as _, Statement};
+use lango_protocol::{EventBody, SessionId, Space, Timestamp};
+use lango_runtime::find_session_space;
+use lango_store::{Batch, Durability, Redaction, Statement};
 use lango_text::word_coverage;
 
 use crate::ChroniclerError;
-use crate::memory::{Memory, MemoryStores};
+use crate::memory::{Memory, MemoryStores, MemorySystem};
 use crate::record::{SourceMessage, StoredMemory, generate_id};
 use crate::rows::{corrupt_row_error, memory_key, observation_key, to_json};
 use crate::text::{find_sentences, significant_words};
@@ -45,7 +46,7 @@ pub struct ForgetReport {
 
 impl Memory {
     /// Forgets a memory. When this returns, it is in no index and in no later prompt, and in the
-    /// journal only in turns that have not ended; [`Memory::apply_redactions`] removes the rest.
+    /// journal only in turns that have not ended; [`MemorySystem::apply_redactions`] removes the rest.
     pub async fn forget_memory(&self, id: &str) -> Result<ForgetReport, ChroniclerError> {
         let stores = self.stores();
         let Some(memory) = stores.find_memory(id).await? else {
@@ -69,36 +70,81 @@ impl Memory {
         // The words to remove are stored until they are removed, so that a crash cannot stop the
         // rest.
         let mut batch = Batch::new().durability(Durability::PowerLoss).with(
-            Statement::new("INSERT INTO redactions (id, traces, created_at) VALUES ($1, $2, $3)")
-                .bind(generate_id('f'))
-                .bind(to_json(&traces)?)
-                .bind(Timestamp::now().as_microseconds()),
+            Statement::new(
+                "INSERT INTO redactions (id, traces, created_at, client) VALUES ($1, $2, $3, $4)",
+            )
+            .bind(generate_id('f'))
+            .bind(to_json(&traces)?)
+            .bind(Timestamp::now().as_microseconds())
+            .bind(stores.client()),
         );
         for memory in &going {
             for statement in stores.retrieval.build_removal(&memory_key(&memory.id)) {
                 batch.push(statement);
             }
             batch.push(
-                Statement::new("DELETE FROM memories WHERE id = $1").bind(memory.id.as_str()),
+                Statement::new("DELETE FROM memories WHERE id = $1 AND client = $2")
+                    .bind(memory.id.as_str())
+                    .bind(stores.client()),
             );
         }
         // The memory that superseded it stays and needs no link to it.
         let derived = self.forget_derived(&traces, &mut batch).await?;
         stores.database.write(batch).await?;
-        self.context_cache.clear();
+        self.system().context_cache.clear();
         stores.retrieval.forget_queries();
-        let (places, pending) = self.apply_redactions().await?;
+        let (places, pending) = self.system().apply_redactions().await?;
         Ok(ForgetReport { memory, memories: going.len(), derived, places, pending })
+    }
+}
+
+/// Removes traces from the conversations of one space.
+struct SpaceTraces<'a> {
+    traces: &'a TextTraces,
+    /// The sessions that a client started; none if all sessions are meant.
+    sessions: Option<BTreeSet<String>>,
+}
+
+impl Redaction for SpaceTraces<'_> {
+    fn concerns(&self, raw: &str) -> bool {
+        self.traces.concerns(raw)
+    }
+
+    fn redact(&self, text: &str) -> Option<String> {
+        self.traces.redact(text)
+    }
+
+    fn covers(&self, session: &str) -> bool {
+        self.sessions.as_ref().is_none_or(|sessions| sessions.contains(session))
+    }
+}
+
+impl MemorySystem {
+    /// Returns the sessions in which words of a space are removed. What the owner wants forgotten
+    /// goes from all of them; what a client wants forgotten goes from its own.
+    async fn list_redacted_sessions(
+        &self,
+        space: &Space,
+    ) -> Result<Option<BTreeSet<String>>, ChroniclerError> {
+        if *space == Space::Owner {
+            return Ok(None);
+        }
+        let mut sessions = BTreeSet::new();
+        for session in self.journal().list_sessions(u32::MAX).await? {
+            if find_session_space(self.journal(), &session.id).await?.as_ref() == Some(space) {
+                sessions.insert(session.id.to_string());
+            }
+        }
+        Ok(Some(sessions))
     }
 
     /// Removes forgotten words from the journal that a running turn or a crash left there. Returns
     /// how many texts changed and whether some must wait for a turn.
     pub async fn apply_redactions(&self) -> Result<(u64, bool), ChroniclerError> {
-        let stores = self.stores();
-        let rows = stores
-            .database
+        let (database, journal) = (self.database(), self.journal());
+        let rows = database
             .query(Statement::new(
-                "SELECT id, traces, created_at FROM redactions ORDER BY created_at",
+                "SELECT id, traces, created_at, client FROM redactions ORDER BY created_at",
             ))
             .await?;
         if rows.is_empty() {
@@ -109,14 +155,21 @@ impl Memory {
             let traces: TextTraces =
                 serde_json::from_str(row.text(1)?).map_err(corrupt_row_error)?;
             let created_at = row.integer(2)?;
+            let space = Space::from_stored(row.text(3)?).map_err(corrupt_row_error)?;
+            let sessions = self.list_redacted_sessions(&space).await?;
+            let space_traces = SpaceTraces { traces: &traces, sessions };
             // Running turns may have seen the words and may still write them.
-            let open = stores.journal.list_unfinished_turns(None).await?;
+            let open = journal.list_unfinished_turns(None).await?;
             let running = open.iter().any(|turn| turn.started_at.as_microseconds() <= created_at);
-            let done = stores.journal.redact(&traces).await?;
+            let done = journal.redact(&space_traces).await?;
             places += done.places;
             // The words may have been observed since the request.
             let mut batch = Batch::new();
-            self.forget_derived(&traces, &mut batch).await?;
+            let spaces =
+                if space == Space::Owner { self.list_spaces().await? } else { vec![space] };
+            for space in &spaces {
+                self.in_space(space).forget_derived(&traces, &mut batch).await?;
+            }
             if running || done.open > 0 {
                 pending = true;
             } else {
@@ -124,12 +177,14 @@ impl Memory {
                     Statement::new("DELETE FROM redactions WHERE id = $1").bind(row.text(0)?),
                 );
             }
-            stores.database.write(batch).await?;
+            database.write(batch).await?;
         }
-        stores.database.erase_traces(TABLES).await?;
+        database.erase_traces(TABLES).await?;
         Ok((places, pending))
     }
+}
 
+impl Memory {
     /// Adds the statements that remove traces from observations and reflections; returns how many
     /// change.
     async fn forget_derived(

@@ -41,7 +41,7 @@ pub use context::MemoryContext;
 pub use error::ChroniclerError;
 pub use forget::ForgetReport;
 pub use gate::MemoryRefusal;
-pub use memory::{Memory, MemoryResources};
+pub use memory::{Memory, MemoryResources, MemorySystem};
 pub use record::{
     MemoryKind, MemoryOrigin, Observation, Priority, Reflection, SourceMessage, StoredMemory,
 };

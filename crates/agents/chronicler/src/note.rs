@@ -27,7 +27,7 @@ impl Memory {
         let mut created = 0;
         loop {
             let mark = stores.read_watermark(session).await?;
-            let part = match ConversationPart::from_turn(turn, mark.noted) {
+            let part = match ConversationPart::from_turn(stores.space(), turn, mark.noted) {
                 Some(part) => part,
                 None => stores.read_turns(session, mark.noted, MAX_STEP_TOKENS).await?,
             };

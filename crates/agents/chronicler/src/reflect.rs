@@ -103,7 +103,7 @@ impl Memory {
             created_at: Timestamp::now(),
             sources: observations.iter().map(|o| o.id.clone()).collect(),
         };
-        let mut batch = Batch::new().with(insert_reflection(&reflection)?);
+        let mut batch = Batch::new().with(insert_reflection(stores.client(), &reflection)?);
         if about.is_empty() {
             for observation in &observations {
                 batch.push(
@@ -137,9 +137,11 @@ impl Memory {
 
     async fn count_reflections(&self, session: &SessionId) -> Result<u64, ChroniclerError> {
         let statement = Statement::new(
-            "SELECT COALESCE(MAX(generation), 0) FROM reflections WHERE session = $1",
+            "SELECT COALESCE(MAX(generation), 0) FROM reflections \
+             WHERE session = $1 AND client = $2",
         );
-        let rows = self.stores().database.query(statement.bind(session.as_str())).await?;
+        let statement = statement.bind(session.as_str()).bind(self.stores().client());
+        let rows = self.stores().database.query(statement).await?;
         Ok(rows.first().map_or(Ok(0), |row| row.unsigned(0))?)
     }
 }

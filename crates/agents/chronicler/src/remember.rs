@@ -137,9 +137,10 @@ impl MemoryStores {
                 match &event.body {
                     EventBody::UserMessage { text, attachment, sender, .. } => {
                         // A message of another sender is not the user's.
-                        match sender {
-                            None => evidence.add_user_text(text),
-                            Some(_) => evidence.add_foreign_text(text),
+                        if self.space().is_own_message(sender.as_ref()) {
+                            evidence.add_user_text(text);
+                        } else {
+                            evidence.add_foreign_text(text);
                         }
                         if let Some(text) = attachment {
                             evidence.add_foreign_text(text);

@@ -23,10 +23,13 @@ const REFLECTION_COLUMNS: &str =
 impl Memory {
     /// Returns the current memories, with `all` also the superseded ones, the latest first.
     pub async fn list_memories(&self, all: bool) -> Result<Vec<StoredMemory>, ChroniclerError> {
-        let only = if all { "" } else { "WHERE superseded_by IS NULL " };
-        let sql =
-            format!("SELECT {MEMORY_COLUMNS} FROM memories {only}ORDER BY created_at DESC, id");
-        let rows = self.stores().database.query(Statement::new(sql)).await?;
+        let only = if all { "" } else { "AND superseded_by IS NULL " };
+        let sql = format!(
+            "SELECT {MEMORY_COLUMNS} FROM memories WHERE client = $1 {only}\
+             ORDER BY created_at DESC, id"
+        );
+        let statement = Statement::new(sql).bind(self.stores().client());
+        let rows = self.stores().database.query(statement).await?;
         Ok(rows.iter().map(read_memory).collect::<Result<_, _>>()?)
     }
 
@@ -42,13 +45,15 @@ impl Memory {
         limit: u32,
     ) -> Result<Vec<Observation>, ChroniclerError> {
         let sql = format!(
-            "SELECT {OBSERVATION_COLUMNS} FROM observations WHERE session = $1 OR $2 = 1 \
+            "SELECT {OBSERVATION_COLUMNS} FROM observations \
+             WHERE client = $4 AND (session = $1 OR $2 = 1) \
              ORDER BY created_at DESC, last_seq DESC, id LIMIT $3"
         );
         let statement = Statement::new(sql)
             .bind(session.map(SessionId::as_str))
             .bind(i64::from(session.is_none()))
-            .bind(limit);
+            .bind(limit)
+            .bind(self.stores().client());
         let rows = self.stores().database.query(statement).await?;
         Ok(rows.iter().map(read_observation).collect::<Result<_, _>>()?)
     }
@@ -60,13 +65,15 @@ impl Memory {
         limit: u32,
     ) -> Result<Vec<Reflection>, ChroniclerError> {
         let sql = format!(
-            "SELECT {REFLECTION_COLUMNS} FROM reflections WHERE session = $1 OR $2 = 1 \
+            "SELECT {REFLECTION_COLUMNS} FROM reflections \
+             WHERE client = $4 AND (session = $1 OR $2 = 1) \
              ORDER BY created_at DESC, id LIMIT $3"
         );
         let statement = Statement::new(sql)
             .bind(session.map(SessionId::as_str))
             .bind(i64::from(session.is_none()))
-            .bind(limit);
+            .bind(limit)
+            .bind(self.stores().client());
         let rows = self.stores().database.query(statement).await?;
         Ok(rows.iter().map(read_reflection).collect::<Result<_, _>>()?)
     }
@@ -77,8 +84,8 @@ impl MemoryStores {
         &self,
         id: &str,
     ) -> Result<Option<StoredMemory>, ChroniclerError> {
-        let sql = format!("SELECT {MEMORY_COLUMNS} FROM memories WHERE id = $1");
-        let rows = self.database.query(Statement::new(sql).bind(id)).await?;
+        let sql = format!("SELECT {MEMORY_COLUMNS} FROM memories WHERE id = $1 AND client = $2");
+        let rows = self.database.query(Statement::new(sql).bind(id).bind(self.client())).await?;
         Ok(rows.first().map(read_memory).transpose()?)
     }
 
@@ -86,8 +93,9 @@ impl MemoryStores {
         &self,
         id: &str,
     ) -> Result<Option<Observation>, ChroniclerError> {
-        let sql = format!("SELECT {OBSERVATION_COLUMNS} FROM observations WHERE id = $1");
-        let rows = self.database.query(Statement::new(sql).bind(id)).await?;
+        let sql =
+            format!("SELECT {OBSERVATION_COLUMNS} FROM observations WHERE id = $1 AND client = $2");
+        let rows = self.database.query(Statement::new(sql).bind(id).bind(self.client())).await?;
         Ok(rows.first().map(read_observation).transpose()?)
     }
 
@@ -98,9 +106,11 @@ impl MemoryStores {
     ) -> Result<Vec<Observation>, ChroniclerError> {
         let sql = format!(
             "SELECT {OBSERVATION_COLUMNS} FROM observations \
-             WHERE session = $1 AND condensed_by IS NULL ORDER BY last_seq, created_at, id"
+             WHERE session = $1 AND client = $2 AND condensed_by IS NULL \
+             ORDER BY last_seq, created_at, id"
         );
-        let rows = self.database.query(Statement::new(sql).bind(session.as_str())).await?;
+        let statement = Statement::new(sql).bind(session.as_str()).bind(self.client());
+        let rows = self.database.query(statement).await?;
         Ok(rows.iter().map(read_observation).collect::<Result<_, _>>()?)
     }
 
@@ -112,8 +122,8 @@ impl MemoryStores {
         let mut statements = vec![
             Statement::new(
                 "INSERT INTO memories (id, kind, content, about, origin, superseded_by, at, \
-                 created_at, session, turn, sources) \
-                 VALUES ($1, $2, $3, $4, $5, NULL, $6, $7, $8, $9, $10)",
+                 created_at, session, turn, sources, client) \
+                 VALUES ($1, $2, $3, $4, $5, NULL, $6, $7, $8, $9, $10, $11)",
             )
             .bind(memory.id.as_str())
             .bind(memory.kind.as_str())
@@ -124,7 +134,8 @@ impl MemoryStores {
             .bind(memory.created_at.as_microseconds())
             .bind(memory.session.as_ref().map(SessionId::as_str))
             .bind(memory.turn.map(|turn| turn.to_string()))
-            .bind(to_json(&memory.sources)?),
+            .bind(to_json(&memory.sources)?)
+            .bind(self.client()),
         ];
         statements
             .extend(self.retrieval.prepare(&build_index_entry(memory)).await?.into_statements());
@@ -137,10 +148,12 @@ impl MemoryStores {
         let mut statements = self.retrieval.build_removal(&memory_key(old));
         statements.push(
             Statement::new(
-                "UPDATE memories SET superseded_by = $2 WHERE id = $1 AND superseded_by IS NULL",
+                "UPDATE memories SET superseded_by = $2 \
+                 WHERE id = $1 AND superseded_by IS NULL AND client = $3",
             )
             .bind(old)
             .bind(new)
+            .bind(self.client())
             .expect_rows(1),
         );
         statements
@@ -175,7 +188,7 @@ impl MemoryStores {
             digest: observation.created_at.as_microseconds().to_string(),
             passages: vec![passage],
         };
-        let mut statements = vec![insert_observation(observation)?];
+        let mut statements = vec![insert_observation(self.client(), observation)?];
         statements.extend(self.retrieval.prepare(&entry).await?.into_statements());
         Ok(statements)
     }
@@ -196,11 +209,11 @@ fn build_index_entry(memory: &StoredMemory) -> NewEntry {
     }
 }
 
-fn insert_observation(observation: &Observation) -> Result<Statement, StoreError> {
+fn insert_observation(client: &str, observation: &Observation) -> Result<Statement, StoreError> {
     Ok(Statement::new(
         "INSERT INTO observations (id, session, content, priority, at, created_at, extractive, \
-         first_seq, last_seq, sources, condensed_by) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL)",
+         first_seq, last_seq, sources, condensed_by, client) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11)",
     )
     .bind(observation.id.as_str())
     .bind(observation.session.as_str())
@@ -211,13 +224,17 @@ fn insert_observation(observation: &Observation) -> Result<Statement, StoreError
     .bind(observation.extractive)
     .bind(position_to_sql(observation.range.0))
     .bind(position_to_sql(observation.range.1))
-    .bind(to_json(&observation.sources)?))
+    .bind(to_json(&observation.sources)?)
+    .bind(client))
 }
 
-pub(crate) fn insert_reflection(reflection: &Reflection) -> Result<Statement, StoreError> {
+pub(crate) fn insert_reflection(
+    client: &str,
+    reflection: &Reflection,
+) -> Result<Statement, StoreError> {
     Ok(Statement::new(
         "INSERT INTO reflections (id, session, content, about, generation, extractive, created_at, \
-         sources) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+         sources, client) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     )
     .bind(reflection.id.as_str())
     .bind(reflection.session.as_str())
@@ -226,7 +243,8 @@ pub(crate) fn insert_reflection(reflection: &Reflection) -> Result<Statement, St
     .bind(position_to_sql(reflection.generation))
     .bind(reflection.extractive)
     .bind(reflection.created_at.as_microseconds())
-    .bind(to_json(&reflection.sources)?))
+    .bind(to_json(&reflection.sources)?)
+    .bind(client))
 }
 
 /// Replaces NUL, which PostgreSQL does not accept in text.

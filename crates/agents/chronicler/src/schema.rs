@@ -7,6 +7,7 @@ pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     migrations: &[
         Migration { version: 1, sqlite: TABLES, postgres: TABLES },
         Migration { version: 2, sqlite: UNOBSERVED_TOKENS, postgres: UNOBSERVED_TOKENS },
+        Migration { version: 3, sqlite: CLIENTS, postgres: CLIENTS },
     ],
 };
 
@@ -83,3 +84,14 @@ CREATE TABLE redactions (
 // The tokens of the conversation that was noted and not observed, so that a long conversation is not
 // read after each of its turns. It is NULL for sessions from before, which were not counted.
 const UNOBSERVED_TOKENS: &str = "ALTER TABLE watermarks ADD COLUMN unobserved_tokens BIGINT";
+
+// The API client that a row belongs to; empty for the owner. What a client wants forgotten goes from
+// its own conversations only.
+const CLIENTS: &str = "
+ALTER TABLE memories ADD COLUMN client TEXT NOT NULL DEFAULT '';
+ALTER TABLE observations ADD COLUMN client TEXT NOT NULL DEFAULT '';
+ALTER TABLE reflections ADD COLUMN client TEXT NOT NULL DEFAULT '';
+ALTER TABLE redactions ADD COLUMN client TEXT NOT NULL DEFAULT '';
+DROP INDEX memories_by_state;
+CREATE INDEX memories_by_state ON memories (client, superseded_by, created_at);
+";

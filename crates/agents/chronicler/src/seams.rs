@@ -10,9 +10,10 @@ use crate::context::MemoryContext;
 impl ContextSource for MemoryContext {
     fn blocks<'a>(&'a self, request: ContextRequest<'a>) -> ContextFuture<'a> {
         Box::pin(async move {
-            let ContextRequest { session, turn, agent, message } = request;
+            let ContextRequest { session, turn, agent, message, space } = request;
             // A turn works without memory too; `lango doctor` reports errors of the database.
-            self.choose_blocks(session, turn, agent, message).await.unwrap_or_else(|error| {
+            let blocks = self.choose_blocks(session, turn, agent, message, space).await;
+            blocks.unwrap_or_else(|error| {
                 tracing::warn!(%session, %error, "the turn has no memories");
                 Vec::new()
             })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lango_places::Places;
 use lango_protocol::AgentName;
-use lango_retrieval::Retrieval;
+use lango_retrieval::RetrievalIndex;
 use lango_runtime::{Advisor, AgentContext, AgentParts, ContextSource, TurnObserver};
 use lango_store::Journal;
 use lango_tool::{ExcludedPaths, RegisteredTool};
@@ -74,7 +74,7 @@ pub struct LibrarianResources {
     /// The journal that turns are read from.
     pub journal: Journal,
     /// The index, whose database the other stores use too.
-    pub retrieval: Retrieval,
+    pub retrieval: RetrievalIndex,
 }
 
 /// The librarian: documents, knowledge, lessons, relations, open questions.
@@ -118,7 +118,7 @@ impl LibrarianAgent {
         let holdings = || self.holdings.clone();
         let mut parts = AgentParts {
             tools: self.tools(),
-            background: vec![Arc::new(EmbeddingBackfill::new(holdings().retrieval().clone()))],
+            background: vec![Arc::new(EmbeddingBackfill::new(holdings().index().clone()))],
             ..AgentParts::default()
         };
         if let Some(knowledge) = &self.settings.knowledge {
@@ -156,7 +156,7 @@ impl LibrarianAgent {
         }
         if let Some((ingest, workspace, places)) = &self.ingest {
             tools.extend(build_document_tools(ingest, workspace.clone(), Arc::clone(places)));
-            if self.holdings.retrieval().embedder().is_some() {
+            if self.holdings.index().embedder().is_some() {
                 let (holdings, graph) = (holdings(), settings.graph);
                 tools.push(RegisteredTool::new(RetrievePassages { holdings, graph }));
             }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lango_retrieval::{Retrieval, RetrievalError};
+use lango_retrieval::{RetrievalError, RetrievalIndex};
 use lango_runtime::{FinishedTurn, ObserverFuture, TurnObserver};
 use tokio_util::sync::CancellationToken;
 
@@ -11,14 +11,14 @@ const MAX_PASSAGES_PER_TURN: u64 = 64;
 
 /// Computes missing vectors after the embedding model changed or failed to answer.
 pub(crate) struct EmbeddingBackfill {
-    retrieval: Retrieval,
+    retrieval: RetrievalIndex,
     /// True once no vector was missing. Later texts get their vectors when they are stored, unless
     /// the model does not answer; the next process makes up for that.
     complete: AtomicBool,
 }
 
 impl EmbeddingBackfill {
-    pub(crate) fn new(retrieval: Retrieval) -> Self {
+    pub(crate) fn new(retrieval: RetrievalIndex) -> Self {
         Self { retrieval, complete: AtomicBool::new(false) }
     }
 }

@@ -27,7 +27,7 @@ pub use agent::{
 };
 pub use context::KnowledgeContext;
 pub use error::LibrarianError;
-pub use holdings::Holdings;
+pub use holdings::{Holdings, SpaceHoldings};
 pub use provenance::Provenance;
 pub use seams::{InquiryContext, LibrarianAdvisor, LibrarianObserver};
 pub use web::{WebHit, WebSearchClient, WebSearchError};

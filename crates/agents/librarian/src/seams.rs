@@ -1,7 +1,7 @@
 //! Connects the librarian to the runtime: it observes turns, advises on failures, and adds context.
 
 use lango_model::ContextBlock;
-use lango_protocol::AgentName;
+use lango_protocol::{AgentName, Space};
 use lango_runtime::{
     Advice, AdviceFuture, Advisor, ContextFuture, ContextRequest, ContextSource, FinishedTurn,
     ObserverFuture, TurnObserver,
@@ -29,9 +29,9 @@ impl LibrarianObserver {
     async fn learn_from(&self, finished: &FinishedTurn) -> Result<(), LibrarianError> {
         let FinishedTurn { session, turn, .. } = finished;
         let events = finished.events(&self.journal).await?;
-        let learnings = self.holdings.learnings();
-        learnings.learn(session, *turn, &observe(&events)).await?;
-        let inquiries = self.holdings.inquiries();
+        let stores = self.holdings.in_space(&finished.space);
+        stores.learnings().learn(session, *turn, &observe(&events)).await?;
+        let inquiries = stores.inquiries();
         inquiries.recognise(session, &events).await?;
         inquiries.notice(session, &gaps(&events)).await?;
         // Counted last: recognising an answer needs the number of the turn before.
@@ -55,14 +55,15 @@ impl TurnObserver for LibrarianObserver {
 pub struct LibrarianAdvisor(pub Holdings);
 
 impl Advisor for LibrarianAdvisor {
-    fn advise<'a>(&'a self, tool: &'a str, error: &'a str) -> AdviceFuture<'a> {
+    fn advise<'a>(&'a self, space: &'a Space, tool: &'a str, error: &'a str) -> AdviceFuture<'a> {
         Box::pin(async move {
             // Advice is optional: a failed call must not fail again because of it.
-            let learnings = self.0.learnings();
-            let advice = learnings.advise(tool, error).await.unwrap_or_else(|failure| {
-                tracing::warn!(tool, error = %failure, "no lesson could be looked up");
-                None
-            })?;
+            let stores = self.0.in_space(space);
+            let advice =
+                stores.learnings().advise(tool, error).await.unwrap_or_else(|failure| {
+                    tracing::warn!(tool, error = %failure, "no lesson could be looked up");
+                    None
+                })?;
             Some(Advice { text: advice.text, remedy: advice.remedy })
         })
     }
@@ -88,10 +89,10 @@ impl ContextSource for InquiryContext {
             if *request.agent != self.agent {
                 return Vec::new();
             }
-            let inquiries = self.holdings.inquiries();
+            let stores = self.holdings.in_space(request.space.own());
             let (session, turn) = (request.session, request.turn);
             // A turn works without the question too.
-            let next = inquiries.next_for_context(session, turn, request.message).await;
+            let next = stores.inquiries().next_for_context(session, turn, request.message).await;
             let Ok(Some(inquiry)) = next else { return Vec::new() };
             let text = format!(
                 "Pending inquiry {}: {}\nWhy: {}. Asked of the user only where it fits.",

@@ -9,7 +9,7 @@ use lango_librarian::documents::{DocumentReader, Ingester, PageFetcher, ReadLimi
 use lango_librarian::skills::SkillDrafts;
 use lango_librarian::{LIBRARIAN, WebSearchClient};
 use lango_operator::skill_directories;
-use lango_retrieval::Retrieval;
+use lango_retrieval::RetrievalIndex;
 use lango_store::Database;
 
 use crate::config::Config;
@@ -19,14 +19,14 @@ pub(crate) use embedding::secrets;
 pub use embedding::{EmbeddingChoice, choose_embedding};
 
 /// Opens the index of a database, with the embedder of the configuration.
-pub async fn open(config: &Config, database: Database) -> Result<Retrieval, AppError> {
-    Ok(Retrieval::open(database, choose_embedding(config).embedder()).await?)
+pub async fn open(config: &Config, database: Database) -> Result<RetrievalIndex, AppError> {
+    Ok(RetrievalIndex::open(database, choose_embedding(config).embedder()).await?)
 }
 
 /// Returns the ingester of files and pages into the index.
-pub fn build_ingester(config: &Config, retrieval: Retrieval) -> Result<Ingester, AppError> {
+pub fn build_ingester(config: &Config, index: RetrievalIndex) -> Result<Ingester, AppError> {
     let (reader, fetch) = build_reader(config)?;
-    Ok(Ingester::new(retrieval, reader, Some(fetch)))
+    Ok(Ingester::new(index, reader, Some(fetch)))
 }
 
 /// Returns the reader of files and the fetcher of pages.

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use clap::{Args, Subcommand};
-use lango_protocol::{AgentName, Caller};
+use lango_protocol::{AgentName, Caller, OwnerStore};
 use lango_server::EndpointKind;
 
 use super::TeamArguments;
@@ -81,6 +81,20 @@ pub(crate) enum CallersCommand {
         /// The APIs that they may use: a2a, openai, mcp; all otherwise.
         #[arg(long, value_delimiter = ',')]
         endpoints: Vec<EndpointKind>,
+        /// What they may read of yours besides what they stored: knowledge, memories, documents;
+        /// nothing otherwise.
+        #[arg(long, value_name = "STORES", value_delimiter = ',')]
+        reads_owner: Vec<OwnerStore>,
+    },
+    /// Set what an API client may read of yours besides what it stored; nothing without names.
+    #[command(after_help = "Examples:
+  lango serve callers share wiki knowledge documents
+  lango serve callers share wiki                        nothing any more")]
+    Share {
+        /// Their name.
+        name: Caller,
+        /// knowledge, memories or documents.
+        stores: Vec<OwnerStore>,
     },
     /// List the API clients, and what they reach.
     List {
@@ -88,9 +102,21 @@ pub(crate) enum CallersCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Remove an API client: its token is no longer valid.
+    /// Remove an API client: its token is no longer valid, and its turns and streams end.
     Remove {
         /// Their name.
         name: Caller,
+    },
+    /// Delete what an API client stored: knowledge, lessons, relations, documents, memories.
+    #[command(after_help = "Examples:
+  lango serve callers erase wiki
+
+It cannot be undone. Its conversations stay; a client that still has a token begins anew.")]
+    Erase {
+        /// Their name.
+        name: Caller,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
     },
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use lango_protocol::Timestamp;
+use lango_protocol::{Space, Timestamp};
 use lango_retrieval::{EntryKey, EntryKind, EntrySummary, Retrieval, RetrievalError};
 use lango_text::{plural, to_one_line};
 use serde::Serialize;
@@ -61,8 +61,9 @@ struct WholeDocumentView {
 pub(crate) async fn documents(
     context: &CommandContext,
     command: DocumentsCommand,
+    space: &Space,
 ) -> Result<ExitStatus, Failure> {
-    let retrieval = open(context).await?;
+    let retrieval = open(context).await?.in_space(space);
     match command {
         DocumentsCommand::List { collection, limit, json } => {
             list(context.printer, &retrieval, collection.as_deref(), limit, json).await?;

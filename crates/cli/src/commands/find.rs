@@ -1,8 +1,9 @@
 //! `lango documents search_documents`: shows what an agent would find.
 
 use lango_app::config::Config;
+use lango_librarian::Holdings;
 use lango_librarian::documents::{DocumentSearch, retrieve_passages};
-use lango_librarian::graph::Graph;
+use lango_librarian::inquiries::InquirySettings;
 use lango_retrieval::{Retrieval, RetrievalMode};
 use lango_text::{make_line_visible, truncate_characters};
 
@@ -32,8 +33,9 @@ pub(super) async fn search_documents(
         None if has_model => RetrievalMode::Hybrid,
         Some(SearchMode::Words) | None => RetrievalMode::Words,
     };
-    let graph =
-        if through_graph { Some(Graph::open(retrieval.database().clone()).await?) } else { None };
+    let stores = Holdings::open(retrieval.index().clone(), InquirySettings::default()).await?;
+    let stores = stores.in_space(retrieval.space());
+    let graph = through_graph.then(|| stores.graph());
     let search = DocumentSearch {
         query: query.join(" "),
         collections,
@@ -41,7 +43,7 @@ pub(super) async fn search_documents(
         mode,
         related: MAX_RELATED_COUNT,
     };
-    let found = retrieve_passages(retrieval, graph.as_ref(), &search).await?;
+    let found = retrieve_passages(retrieval, graph, &search).await?;
     if json {
         return printer.json(&found);
     }

@@ -9,8 +9,10 @@ use lango_librarian::graph::{
     AddOutcome, Direction, DotWriter, EndOutcome, Graph, GraphName, JsonLdWriter, NewTriple,
     RelationQuery, Traversal, TraversalLimits, TraversalRequest, Triple, render_tree,
 };
-use lango_librarian::{LibrarianError, Provenance};
-use lango_protocol::Timestamp;
+use lango_librarian::inquiries::InquirySettings;
+use lango_librarian::{Holdings, LibrarianError, Provenance};
+use lango_protocol::{Space, Timestamp};
+use lango_retrieval::RetrievalIndex;
 use lango_text::make_visible;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -31,22 +33,25 @@ const USER: &str = "user";
 pub(crate) async fn graph(
     context: &CommandContext,
     command: GraphCommand,
+    space: &Space,
 ) -> Result<ExitStatus, Failure> {
     let Stores { database, .. } = context.app.open_stores().await?;
-    let graph = Graph::open(database).await?;
+    let index = RetrievalIndex::open(database, None).await?;
+    let holdings = Holdings::open(index, InquirySettings::default()).await?.in_space(space);
+    let graph = holdings.graph();
     match command {
         GraphCommand::Show { node, depth, at, json } => {
-            show(context.printer, &graph, &node, depth, at, json).await?;
+            show(context.printer, graph, &node, depth, at, json).await?;
         }
         GraphCommand::Add { relation, source, since } => {
-            add(context.printer, &graph, &relation, source, since).await?;
+            add(context.printer, graph, &relation, source, since).await?;
         }
         GraphCommand::End { relation, at } => {
-            return end(context.printer, &graph, &relation, at).await;
+            return end(context.printer, graph, &relation, at).await;
         }
-        GraphCommand::Query(arguments) => query(context.printer, &graph, &arguments).await?,
+        GraphCommand::Query(arguments) => query(context.printer, graph, &arguments).await?,
         GraphCommand::Export { format, output, history } => {
-            export(context.printer, &graph, format, output.as_deref(), history).await?;
+            export(context.printer, graph, format, output.as_deref(), history).await?;
         }
     }
     Ok(ExitStatus::Success)

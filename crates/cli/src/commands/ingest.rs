@@ -6,7 +6,8 @@ use std::path::Path;
 use lango_app::Stores;
 use lango_app::knowledge::{self, EmbeddingChoice};
 use lango_librarian::documents::{IngestReport, IngestSource, check_collection};
-use lango_retrieval::{EntryKey, EntryKind, Retrieval};
+use lango_protocol::Space;
+use lango_retrieval::{EntryKey, EntryKind, Retrieval, RetrievalIndex};
 use lango_text::plural;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
@@ -40,11 +41,12 @@ pub(crate) async fn ingest(
     let sources: Result<Vec<IngestSource>, _> =
         sources.iter().map(|text| IngestSource::parse(text)).collect();
     let sources = sources?;
-    let retrieval = open(context).await?;
+    let index = open(context).await?;
+    let retrieval = index.in_space(&Space::Owner);
     for source in &sources {
         check_source(&retrieval, &collection, source).await?;
     }
-    let ingest = knowledge::build_ingester(context.config(), retrieval.clone())?;
+    let ingest = knowledge::build_ingester(context.config(), index)?;
     let cancel = CancellationToken::new();
     let mut signals = StopSignals::new()?;
     let mut stopped = None;
@@ -52,7 +54,7 @@ pub(crate) async fn ingest(
     let report = {
         let mut show =
             |progress: lango_librarian::documents::IngestProgress<'_>| meter.show(&progress);
-        let running = ingest.run(&sources, &collection, dry_run, &mut show, &cancel);
+        let running = ingest.run(&Space::Owner, &sources, &collection, dry_run, &mut show, &cancel);
         tokio::pin!(running);
         loop {
             tokio::select! {
@@ -95,7 +97,7 @@ pub(crate) async fn ingest(
 }
 
 /// Opens the index.
-pub(super) async fn open(context: &CommandContext) -> Result<Retrieval, Failure> {
+pub(super) async fn open(context: &CommandContext) -> Result<RetrievalIndex, Failure> {
     let Stores { database, .. } = context.app.open_stores().await?;
     Ok(knowledge::open(context.config(), database).await?)
 }

@@ -1,10 +1,13 @@
 //! `lango knowledge`: shows what the librarian saved.
 
 use lango_app::Stores;
+use lango_librarian::Holdings;
+use lango_librarian::inquiries::InquirySettings;
 use lango_librarian::knowledge::{
     Knowledge, KnowledgeCategory, KnowledgeSummary, KnowledgeVersion,
 };
-use lango_retrieval::Retrieval;
+use lango_protocol::Space;
+use lango_retrieval::RetrievalIndex;
 use lango_text::{ellipsize_characters, make_lines_visible, make_visible};
 
 use super::sessions::local_time;
@@ -19,21 +22,23 @@ const MAX_SHOWN_CHARACTERS: usize = 80;
 pub(crate) async fn knowledge(
     context: &CommandContext,
     command: KnowledgeCommand,
+    space: &Space,
 ) -> Result<ExitStatus, Failure> {
     let Stores { database, .. } = context.app.open_stores().await?;
     // Nothing is searched by meaning here, so no embedding model is needed.
-    let retrieval = Retrieval::open(database, None).await?;
-    let knowledge = Knowledge::open(retrieval).await?;
+    let index = RetrievalIndex::open(database, None).await?;
+    let holdings = Holdings::open(index, InquirySettings::default()).await?.in_space(space);
+    let knowledge = holdings.knowledge();
     match command {
         KnowledgeCommand::List { category, limit, after, json } => {
-            list(context.printer, &knowledge, category, &after.unwrap_or_default(), limit, json)
+            list(context.printer, knowledge, category, &after.unwrap_or_default(), limit, json)
                 .await?;
         }
         KnowledgeCommand::Show { key, history, json } => {
-            show(context.printer, &knowledge, &key, history, json).await?;
+            show(context.printer, knowledge, &key, history, json).await?;
         }
         KnowledgeCommand::Remove { key, yes } => {
-            return remove(context.printer, &knowledge, &key, yes).await;
+            return remove(context.printer, knowledge, &key, yes).await;
         }
     }
     Ok(ExitStatus::Success)

@@ -2,9 +2,10 @@
 
 use lango_app::{Stores, knowledge};
 use lango_chronicler::{
-    Chronicler, ChroniclerError, Memory, MemoryResources, MemorySettings, Observation, Reflection,
-    StoredMemory,
+    Chronicler, ChroniclerError, Memory, MemoryResources, MemorySettings, MemorySystem,
+    Observation, Reflection, StoredMemory,
 };
+use lango_protocol::Space;
 use lango_store::Journal;
 use lango_text::to_one_line;
 use serde::Serialize;
@@ -49,8 +50,10 @@ struct ExportView {
 pub(crate) async fn memory(
     context: &CommandContext,
     command: MemoryCommand,
+    space: &Space,
 ) -> Result<ExitStatus, Failure> {
-    let (memory, journal) = open(context).await?;
+    let (system, journal) = open(context).await?;
+    let memory = system.in_space(space);
     match command {
         MemoryCommand::List { all, json } => list(context.printer, &memory, all, json).await?,
         MemoryCommand::Show { id, json } => show(context.printer, &memory, &id, json).await?,
@@ -65,17 +68,17 @@ pub(crate) async fn memory(
         MemoryCommand::Forget { id, json } => forget(context.printer, &memory, &id, json).await?,
         MemoryCommand::Export { format } => export(context.printer, &memory, format).await?,
         MemoryCommand::Observe { session, json } => {
-            observe(context.printer, &memory, &journal, session.as_deref(), json).await?;
+            observe(context.printer, system, &journal, session.as_deref(), json).await?;
         }
     }
     Ok(ExitStatus::Success)
 }
 
-async fn open(context: &CommandContext) -> Result<(Memory, Journal), Failure> {
+async fn open(context: &CommandContext) -> Result<(MemorySystem, Journal), Failure> {
     let Stores { database, journal } = context.app.open_stores().await?;
     let retrieval = knowledge::open(context.config(), database).await?;
     let resources = MemoryResources { journal: journal.clone(), retrieval, observer: None };
-    let memory = Memory::open(MemorySettings::default(), resources).await?;
+    let memory = MemorySystem::open(MemorySettings::default(), resources).await?;
     Ok((memory, journal))
 }
 
@@ -202,12 +205,12 @@ async fn export(printer: Printer, memory: &Memory, format: MemoryFormat) -> Resu
 
 async fn observe(
     printer: Printer,
-    memory: &Memory,
+    memory: MemorySystem,
     journal: &Journal,
     session: Option<&str>,
     json: bool,
 ) -> Result<(), Failure> {
-    let chronicler = Chronicler::new(memory.clone());
+    let chronicler = Chronicler::new(memory);
     let never = CancellationToken::new();
     let report = match session {
         Some(given) => chronicler.observe_now(&find_session(journal, given).await?, &never).await,

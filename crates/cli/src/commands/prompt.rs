@@ -3,7 +3,7 @@
 use lango_app::{InspectOptions, Inspection, TeamOptions};
 use lango_model::{ContextBlock, estimate_tokens};
 use lango_orchestration::RootAgent;
-use lango_protocol::{SessionId, TurnId};
+use lango_protocol::{SessionId, Space, SpaceAccess, TurnId};
 use lango_runtime::{ContextRequest, collect_context, describe_cards, offered_tools};
 use lango_tool::ToolDeclaration;
 use serde::Serialize;
@@ -100,7 +100,9 @@ async fn context_blocks(
     message: &str,
 ) -> Result<Vec<BlockView>, Failure> {
     let agent = agent.parse()?;
-    let request = ContextRequest { session, turn: TurnId::generate(), agent: &agent, message };
+    let space = SpaceAccess::to(Space::Owner);
+    let turn = TurnId::generate();
+    let request = ContextRequest { session, turn, agent: &agent, message, space: &space };
     let blocks = collect_context(&inspection.context_sources(), request).await;
     Ok(blocks.into_iter().map(view_block).collect())
 }

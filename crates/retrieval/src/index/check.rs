@@ -2,7 +2,7 @@
 
 use lango_store::{SqlDialect, Statement, StoreError};
 
-use super::Retrieval;
+use super::RetrievalIndex;
 use crate::RetrievalError;
 
 /// Describes a disagreement.
@@ -45,7 +45,7 @@ const FORBIDDEN_ROWS: &[(&str, &str)] = &[
 const STALE_WORDS_POSTGRES: &str = "SELECT COUNT(*) FROM retrieval_passages \
      WHERE words <> lango_words(heading, body, extra)";
 
-impl Retrieval {
+impl RetrievalIndex {
     /// Reads everything and says what does not agree. Vectors that are missing are none of it: they
     /// are made when there is time.
     pub async fn check(&self) -> Result<Vec<IndexProblem>, RetrievalError> {

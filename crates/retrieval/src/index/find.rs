@@ -148,13 +148,19 @@ impl Retrieval {
     /// Returns the numbers of the collections to search.
     async fn list_scopes(&self, search: &SearchQuery) -> Result<Vec<i64>, StoreError> {
         if !search.collections.is_empty() {
-            let scope = |collection: &String| ids::scope_number(search.kind, collection);
+            let scope = |collection: &String| self.scope_number(search.kind, collection);
             return Ok(search.collections.iter().map(scope).collect());
         }
-        let statement =
-            Statement::new("SELECT DISTINCT collection FROM retrieval_entries WHERE space = $1");
-        let rows = self.database.query(statement.bind(search.kind.as_str())).await?;
-        rows.iter().map(|row| Ok(ids::scope_number(search.kind, row.text(0)?))).collect()
+        let statement = Statement::new(
+            "SELECT DISTINCT collection FROM retrieval_entries WHERE space = $1 AND client = $2",
+        );
+        let statement = statement.bind(search.kind.as_str()).bind(self.space.as_stored());
+        let rows = self.database.query(statement).await?;
+        rows.iter().map(|row| Ok(self.scope_number(search.kind, row.text(0)?))).collect()
+    }
+
+    fn scope_number(&self, kind: EntryKind, collection: &str) -> i64 {
+        ids::scope_number(&self.space, kind, collection)
     }
 
     /// Loads the passages of these numbers, in this order. One that was deleted meanwhile is left
@@ -169,9 +175,10 @@ impl Retrieval {
                 "SELECT e.space, e.collection, e.key, e.title, e.source, \
                  p.number, p.heading, p.body, p.position \
                  FROM retrieval_passages p JOIN retrieval_entries e ON e.id = p.entry \
-                 WHERE p.id = $1",
+                 WHERE p.id = $1 AND e.client = $2",
             );
-            let rows = self.database.query(statement.bind(*passage)).await?;
+            let statement = statement.bind(*passage).bind(self.space.as_stored());
+            let rows = self.database.query(statement).await?;
             if let Some(hit) = rows.first().map(|row| read_hit(row, *score)).transpose()?.flatten()
             {
                 hits.push((*passage, hit));

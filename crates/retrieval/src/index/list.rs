@@ -24,7 +24,7 @@ impl Retrieval {
     ) -> Result<Option<String>, RetrievalError> {
         let statement =
             Statement::new("SELECT digest FROM retrieval_entries WHERE scope = $1 AND key = $2")
-                .bind(ids::entry_scope(key))
+                .bind(ids::entry_scope(&self.space, key))
                 .bind(key.key.as_str());
         let rows = self.database.query(statement).await?;
         rows.first().map(|row| Ok(row.text(0)?.to_owned())).transpose()
@@ -36,7 +36,7 @@ impl Retrieval {
             "SELECT space, collection, key, title, source, digest, passages, at \
              FROM retrieval_entries WHERE scope = $1 AND key = $2",
         );
-        let statement = statement.bind(ids::entry_scope(key)).bind(key.key.as_str());
+        let statement = statement.bind(ids::entry_scope(&self.space, key)).bind(key.key.as_str());
         let rows = self.database.query(statement).await?;
         Ok(rows.first().map(read_summary).transpose()?.flatten())
     }
@@ -60,13 +60,14 @@ impl Retrieval {
                      FROM retrieval_entries WHERE space = $1 \
                      AND ($2 = '' OR collection = $2) \
                      AND (collection > $3 OR (collection = $3 AND key > $4)) \
-                     ORDER BY collection, key LIMIT $5",
+                     AND client = $6 ORDER BY collection, key LIMIT $5",
                 )
                 .bind(kind.as_str())
                 .bind(collection.unwrap_or(""))
                 .bind(after_collection)
                 .bind(after_key)
-                .bind(limit),
+                .bind(limit)
+                .bind(self.space.as_stored()),
             )
             .await?;
         let summaries: Result<Vec<Option<EntrySummary>>, StoreError> =
@@ -80,7 +81,7 @@ impl Retrieval {
             "SELECT heading, body, position FROM retrieval_passages WHERE entry = \
              (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2) ORDER BY number",
         );
-        let statement = statement.bind(ids::entry_scope(key)).bind(key.key.as_str());
+        let statement = statement.bind(ids::entry_scope(&self.space, key)).bind(key.key.as_str());
         let rows = self.database.query(statement).await?;
         let passage = |row: &Row| {
             Ok(NewPassage {
@@ -94,8 +95,11 @@ impl Retrieval {
 
     /// Tells whether there is no text of a kind.
     pub async fn is_empty(&self, kind: EntryKind) -> Result<bool, RetrievalError> {
-        let statement = Statement::new("SELECT 1 FROM retrieval_entries WHERE space = $1 LIMIT 1");
-        Ok(self.database.query(statement.bind(kind.as_str())).await?.is_empty())
+        let statement = Statement::new(
+            "SELECT 1 FROM retrieval_entries WHERE space = $1 AND client = $2 LIMIT 1",
+        );
+        let statement = statement.bind(kind.as_str()).bind(self.space.as_stored());
+        Ok(self.database.query(statement).await?.is_empty())
     }
 
     /// Returns the collections of a kind.
@@ -105,9 +109,11 @@ impl Retrieval {
     ) -> Result<Vec<CollectionSize>, RetrievalError> {
         let statement = Statement::new(
             "SELECT collection, COUNT(*), CAST(COALESCE(SUM(passages), 0) AS BIGINT) \
-             FROM retrieval_entries WHERE space = $1 GROUP BY collection ORDER BY collection",
+             FROM retrieval_entries WHERE space = $1 AND client = $2 \
+             GROUP BY collection ORDER BY collection",
         );
-        let rows = self.database.query(statement.bind(kind.as_str())).await?;
+        let statement = statement.bind(kind.as_str()).bind(self.space.as_stored());
+        let rows = self.database.query(statement).await?;
         let size = |row: &Row| {
             Ok(CollectionSize {
                 collection: row.text(0)?.to_owned(),

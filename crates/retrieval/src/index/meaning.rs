@@ -55,7 +55,7 @@ impl Retrieval {
              ON v.passage = p.id AND v.model = $3 \
              WHERE p.entry = (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2)",
         );
-        let statement = statement.bind(ids::entry_scope(key)).bind(key.key.as_str());
+        let statement = statement.bind(ids::entry_scope(&self.space, key)).bind(key.key.as_str());
         let best = match (self.model, self.query_vector(text).await) {
             (Some(model), Ok(vector)) => {
                 let nearest = NearestVectors::new(QueryVector::new(&vector), 1);
@@ -84,7 +84,7 @@ impl Retrieval {
              (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2) \
              ORDER BY number LIMIT 1",
         );
-        let first = first.bind(ids::entry_scope(key)).bind(key.key.as_str());
+        let first = first.bind(ids::entry_scope(&self.space, key)).bind(key.key.as_str());
         self.database.query(first).await?.first().map(|row| row.integer(0)).transpose()
     }
 

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
+use lango_protocol::Space;
 use lango_store::{Database, Statement, StoreError};
 use parking_lot::Mutex;
 
@@ -23,9 +24,38 @@ pub use find::{RetrievalMode, SearchHit, SearchHits, SearchQuery};
 pub use list::CollectionSize;
 pub use write::PreparedEntry;
 
-/// The handle of the index. Clones share everything.
+/// Reads and writes the texts of one space. Clones share everything.
 #[derive(Clone)]
 pub struct Retrieval {
+    index: RetrievalIndex,
+    space: Space,
+}
+
+impl Retrieval {
+    /// Returns the space whose texts it reads and writes.
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// Returns the index, which has the texts of all spaces.
+    pub fn index(&self) -> &RetrievalIndex {
+        &self.index
+    }
+}
+
+/// What does not depend on the space is done by the index.
+impl std::ops::Deref for Retrieval {
+    type Target = RetrievalIndex;
+
+    fn deref(&self) -> &RetrievalIndex {
+        &self.index
+    }
+}
+
+/// The handle of the index. It gives no text away: [`RetrievalIndex::in_space`] says whose texts are
+/// meant. Clones share everything.
+#[derive(Clone)]
+pub struct RetrievalIndex {
     database: Database,
     embedder: Option<Arc<dyn Embedder>>,
     /// The number of the embedder's model.
@@ -46,7 +76,12 @@ struct SharedIndex {
 /// Limits the cached queries.
 const MAX_CACHED_QUERY_COUNT: usize = 32;
 
-impl Retrieval {
+impl RetrievalIndex {
+    /// Returns the texts of one space.
+    pub fn in_space(&self, space: &Space) -> Retrieval {
+        Retrieval { index: self.clone(), space: space.clone() }
+    }
+
     /// Opens the index in a database. Without an embedder, texts are found by words only.
     pub async fn open(
         database: Database,
@@ -112,7 +147,13 @@ impl Retrieval {
 
 impl fmt::Debug for Retrieval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Retrieval").field("space", &self.space).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for RetrievalIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let model = self.embedder.as_ref().map(|embedder| embedder.model());
-        f.debug_struct("Retrieval").field("model", &model).finish_non_exhaustive()
+        f.debug_struct("RetrievalIndex").field("model", &model).finish_non_exhaustive()
     }
 }

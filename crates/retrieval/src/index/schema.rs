@@ -4,7 +4,10 @@ use lango_store::{Migration, SchemaComponent};
 
 pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "retrieval",
-    migrations: &[Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 }],
+    migrations: &[
+        Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 },
+        Migration { version: 2, sqlite: CLIENTS, postgres: CLIENTS },
+    ],
 };
 
 // The full-text index stores no copy of the texts. `secure-delete` removes the words of a deleted
@@ -106,4 +109,12 @@ CREATE TABLE retrieval_vectors (
     vector BYTEA NOT NULL
 );
 CREATE INDEX retrieval_vectors_by_scope ON retrieval_vectors (model, scope);
+";
+
+// The API client that an entry belongs to; empty for the owner. The scopes of the owner's entries
+// stay as they are, so nothing else has to change.
+const CLIENTS: &str = "
+ALTER TABLE retrieval_entries ADD COLUMN client TEXT NOT NULL DEFAULT '';
+DROP INDEX retrieval_entries_by_space;
+CREATE INDEX retrieval_entries_by_space ON retrieval_entries (client, space, collection);
 ";

@@ -3,7 +3,7 @@
 use lango_store::{Batch, Row, SqlDialect, Statement, StoreError};
 use tokio_util::sync::CancellationToken;
 
-use super::Retrieval;
+use super::RetrievalIndex;
 use super::write::embedded_text;
 use crate::{EmbeddingPurpose, RetrievalError, vector};
 
@@ -14,7 +14,7 @@ struct MissingVector {
     text: String,
 }
 
-impl Retrieval {
+impl RetrievalIndex {
     /// Returns how many passages have no vector of the current model.
     pub async fn count_missing_vectors(&self) -> Result<u64, RetrievalError> {
         let Some(model) = self.model else { return Ok(0) };

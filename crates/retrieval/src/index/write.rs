@@ -31,7 +31,7 @@ impl PreparedEntry {
 impl Retrieval {
     /// Stores an entry and replaces one with the same key. It is found as a whole or, where this
     /// fails, not at all. Where the embedding model does not answer, the entry is found by its
-    /// words, and [`Retrieval::embed_missing`] adds the vectors later.
+    /// words, and [`RetrievalIndex::embed_missing`](super::RetrievalIndex::embed_missing) adds the vectors later.
     pub async fn put_entry(&self, entry: &NewEntry) -> Result<PutOutcome, RetrievalError> {
         self.put_entry_unless_cancelled(entry, &CancellationToken::new()).await
     }
@@ -101,7 +101,7 @@ impl Retrieval {
     /// Returns the statements that remove an entry, for a batch that the caller writes. The last
     /// one changes a row if there was an entry.
     pub fn build_removal(&self, key: &EntryKey) -> Vec<Statement> {
-        let scope = ids::entry_scope(key);
+        let scope = ids::entry_scope(&self.space, key);
         let of_entry = |sql: &'static str| Statement::new(sql).bind(scope).bind(key.key.as_str());
         let mut statements = Vec::with_capacity(4);
         if self.database.dialect() == SqlDialect::Sqlite {
@@ -125,20 +125,45 @@ impl Retrieval {
         statements
     }
 
+    /// Returns the statements that remove all entries of this space, for a batch that the caller
+    /// writes.
+    pub fn build_space_removal(&self) -> Vec<Statement> {
+        let of_space = |sql: &'static str| Statement::new(sql).bind(self.space.as_stored());
+        let mut statements = Vec::with_capacity(4);
+        if self.database.dialect() == SqlDialect::Sqlite {
+            statements.push(of_space(
+                "INSERT INTO retrieval_words \
+                 (retrieval_words, rowid, scope_word, heading, body, extra) \
+                 SELECT 'delete', id, scope_word, heading, body, extra FROM retrieval_passages \
+                 WHERE entry IN (SELECT id FROM retrieval_entries WHERE client = $1)",
+            ));
+        }
+        statements.push(of_space(
+            "DELETE FROM retrieval_vectors WHERE passage IN (SELECT id FROM retrieval_passages \
+             WHERE entry IN (SELECT id FROM retrieval_entries WHERE client = $1))",
+        ));
+        statements.push(of_space(
+            "DELETE FROM retrieval_passages WHERE entry IN \
+             (SELECT id FROM retrieval_entries WHERE client = $1)",
+        ));
+        statements.push(of_space("DELETE FROM retrieval_entries WHERE client = $1"));
+        statements
+    }
+
     fn build_insertion(
         &self,
         entry: &NewEntry,
         passages: &[NewPassage],
         vectors: &[Option<Vec<u8>>],
     ) -> Vec<Statement> {
-        let scope = ids::entry_scope(&entry.key);
+        let scope = ids::entry_scope(&self.space, &entry.key);
         let id = ids::new_id();
         let mut statements = Vec::with_capacity(1 + 3 * passages.len());
         statements.push(
             Statement::new(
                 "INSERT INTO retrieval_entries \
-                 (id, scope, space, collection, key, title, source, digest, passages, at) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+                 (id, scope, space, collection, key, title, source, digest, passages, at, client) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
             )
             .bind(id)
             .bind(scope)
@@ -149,7 +174,8 @@ impl Retrieval {
             .bind(remove_nul(&entry.source))
             .bind(remove_nul(&entry.digest))
             .bind(i64::try_from(passages.len()).unwrap_or(i64::MAX))
-            .bind(Timestamp::now().as_microseconds()),
+            .bind(Timestamp::now().as_microseconds())
+            .bind(self.space.as_stored()),
         );
         for (number, (passage, vector)) in (0_i64..).zip(passages.iter().zip(vectors)) {
             let passage_id = ids::new_id();
@@ -235,7 +261,7 @@ impl Retrieval {
                      WHERE p.entry = \
                      (SELECT id FROM retrieval_entries WHERE scope = $1 AND key = $2)",
                 )
-                .bind(ids::entry_scope(key))
+                .bind(ids::entry_scope(&self.space, key))
                 .bind(key.key.as_str())
                 .bind(model),
             )

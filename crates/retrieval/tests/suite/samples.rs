@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use lango_protocol::Space;
 use lango_retrieval::{
     EmbedError, EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, EntryKey, EntryKind,
-    NewEntry, NewPassage, Retrieval,
+    NewEntry, NewPassage, Retrieval, RetrievalIndex,
 };
 use lango_store::DatabaseLocation;
 
@@ -76,7 +77,8 @@ pub(crate) async fn opened(
     embedder: Option<Arc<dyn Embedder>>,
 ) -> Retrieval {
     let database = lango_store::testing::open(location).await;
-    Retrieval::open(database, embedder).await.unwrap()
+    let index = RetrievalIndex::open(database, embedder).await.unwrap();
+    index.in_space(&Space::Owner)
 }
 
 pub(crate) fn document(key: &str, texts: &[&str]) -> NewEntry {

@@ -17,7 +17,7 @@ use std::time::Duration;
 use lango_model::{ContextBlock, Image, ModelError, ModelFault};
 use lango_protocol::{
     AgentName, ApprovalDecision, BudgetKind, BudgetLimits, CallId, CallStatus, EventBody,
-    FailureClass, OutcomeStatus, Timestamp,
+    FailureClass, OutcomeStatus, SpaceAccess, Timestamp, WarningCode,
 };
 use lango_store::StoreError;
 use tokio::sync::Mutex;
@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use crate::TurnError;
 use crate::call_report::CallSubject;
 use crate::events_adapter::PastTurn;
+use crate::live::TurnControl;
 use crate::record::{PendingCall, SpeakerPhase};
 use crate::recorder::{EndedTurn, EventDraft, Recorder, Speaker};
 use crate::runtime::SharedRuntime;
@@ -75,6 +76,9 @@ pub(crate) struct Turn {
     /// The images of the user's message.
     pub(crate) images: Vec<Image>,
     pub(crate) cancel: CancellationToken,
+    control: TurnControl,
+    /// The space of the sender, and those that the turn may read.
+    pub(crate) space: SpaceAccess,
     timed_out: AtomicBool,
     /// The context of each agent, the same in all requests of this turn. The lock is held while
     /// context is collected: of two branches of one agent, the second gets what the first
@@ -92,7 +96,8 @@ impl Turn {
         recorder: Recorder,
         past: Arc<Vec<PastTurn>>,
         images: Vec<Image>,
-        cancel: CancellationToken,
+        control: TurnControl,
+        space: SpaceAccess,
     ) -> Self {
         let team = shared.team();
         Self {
@@ -101,7 +106,9 @@ impl Turn {
             recorder,
             past,
             images,
-            cancel,
+            cancel: control.cancel.clone(),
+            control,
+            space,
             timed_out: AtomicBool::new(false),
             context: Mutex::default(),
         }
@@ -132,7 +139,12 @@ impl Turn {
             Ok(ended) => return Ok(*ended),
             Err(stop) => self.end_status(stop)?,
         };
-        Ok(self.recorder.record_end(Vec::new(), status).await?)
+        let warning = self.control.revocation().map(|reason| EventBody::Warning {
+            code: WarningCode::AccessRevoked,
+            text: reason.to_owned(),
+        });
+        let drafts = warning.map(|warning| EventDraft::of_runtime(None, warning));
+        Ok(self.recorder.record_end(drafts.into_iter().collect(), status).await?)
     }
 
     async fn run_root(&self) -> Result<Box<EndedTurn>, TurnStop> {

@@ -149,6 +149,7 @@ impl Turn {
             turn: self.recorder.turn(),
             agent: &agent.name,
             message: &message,
+            space: &self.space,
         };
         let mut blocks = collect_context(&self.shared.context, request).await;
         if agent.name == self.team.root.name {

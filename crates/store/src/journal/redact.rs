@@ -24,6 +24,11 @@ pub trait Redaction: Send + Sync {
 
     /// Returns the text without the removed parts; none if it is unchanged.
     fn redact(&self, text: &str) -> Option<String>;
+
+    /// Tells whether the texts of a session may change.
+    fn covers(&self, _session: &str) -> bool {
+        true
+    }
 }
 
 /// The result of a redaction.
@@ -50,7 +55,8 @@ pub struct RedactedEvent {
 const PAGE_ROW_COUNT: i64 = 500;
 
 impl Journal {
-    /// Removes text from the events, the outputs and the titles of all sessions. Events of
+    /// Removes text from the events, the outputs and the titles of the sessions that the redaction
+    /// covers. Events of
     /// unfinished turns are skipped: their process still holds them and needs their content. It can
     /// be stopped and repeated at any time.
     pub async fn redact(&self, redaction: &dyn Redaction) -> Result<RedactionReport, StoreError> {
@@ -104,7 +110,7 @@ impl Journal {
             let (mut batch, mut digests) = (Batch::new(), 0);
             for row in &rows {
                 let payload = row.text(2)?;
-                if !redaction.concerns(payload) {
+                if !redaction.covers(row.text(0)?) || !redaction.concerns(payload) {
                     continue;
                 }
                 let Some(body) = redact_event(self.parse_body(payload)?, redaction) else {
@@ -145,6 +151,9 @@ impl Journal {
         let keys = Statement::new("SELECT session, reference FROM outputs ORDER BY 1, 2");
         for key in self.database.query(keys).await? {
             let (session, reference) = (key.text(0)?, key.text(1)?);
+            if !redaction.covers(session) {
+                continue;
+            }
             let one = Statement::new(
                 "SELECT text FROM outputs WHERE session = $1 AND reference = $2 \
                  AND session NOT IN (SELECT session FROM open_turns)",
@@ -175,6 +184,9 @@ impl Journal {
         let rows = self.database.query(Statement::new("SELECT id, title FROM sessions")).await?;
         let mut batch = Batch::new();
         for row in &rows {
+            if !redaction.covers(row.text(0)?) {
+                continue;
+            }
             if let Some(new) = redaction.redact(row.text(1)?) {
                 batch.push(
                     Statement::new("UPDATE sessions SET title = $2 WHERE id = $1")

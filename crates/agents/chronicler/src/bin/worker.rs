@@ -1,7 +1,7 @@
 //! Observes a session in a process that this crate's tests kill.
 
-use lango_chronicler::{Chronicler, Memory, MemoryResources, MemorySettings};
-use lango_retrieval::Retrieval;
+use lango_chronicler::{Chronicler, MemoryResources, MemorySettings, MemorySystem};
+use lango_retrieval::RetrievalIndex;
 use lango_store::{Database, Journal};
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     runtime.block_on(async {
         let database = Database::open(&address.parse()?).await?;
         let journal = Journal::open(database.clone()).await?;
-        let retrieval = Retrieval::open(database, None).await?;
+        let retrieval = RetrievalIndex::open(database, None).await?;
         // Small steps, so that there are many moments at which it can be killed.
         let settings = MemorySettings {
             message_token_threshold: 20,
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             ..MemorySettings::default()
         };
         let resources = MemoryResources { journal, retrieval, observer: None };
-        let memory = Memory::open(settings, resources).await?;
+        let memory = MemorySystem::open(settings, resources).await?;
         let chronicler = Chronicler::new(memory);
         while !chronicler
             .work_on_session(&session.parse()?, &CancellationToken::new())

@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::search::MemoryHit;
-use crate::memory::Memory;
+use crate::memory::{Memory, MemorySystem};
 use crate::record::StoredMemory;
 use crate::text::significant_words;
 
 pub(crate) struct Forget {
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemorySystem,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -50,9 +50,12 @@ const MIN_QUERY_COVERAGE: f64 = 0.5;
 
 impl Forget {
     /// Returns the memories that a query can mean, the best first.
-    async fn find_matching(&self, query: &str) -> Result<Vec<(StoredMemory, f64)>, ToolError> {
+    async fn find_matching(
+        memory: &Memory,
+        query: &str,
+    ) -> Result<Vec<(StoredMemory, f64)>, ToolError> {
         let wanted = significant_words(query);
-        let mut found = self.memory.search_memories(query, 20).await?;
+        let mut found = memory.search_memories(query, 20).await?;
         let share = |memory: &StoredMemory| {
             let words = significant_words(&format!("{} {}", memory.content, memory.about));
             word_coverage(&wanted, &words).max(word_coverage(&words, &wanted))
@@ -81,12 +84,13 @@ impl Tool for Forget {
     async fn run(
         &self,
         arguments: ForgetArguments,
-        _: ToolContext,
+        context: ToolContext,
     ) -> Result<ForgetOutput, ToolError> {
+        let memory = self.memory.in_space(context.space.own());
         let id = match (arguments.id, arguments.query) {
             (Some(id), None) => id.trim().to_owned(),
             (None, Some(query)) => {
-                let mut matching = self.find_matching(&query).await?;
+                let mut matching = Self::find_matching(&memory, &query).await?;
                 match matching.len() {
                     0 => return Err(ToolError::Failed("there is no memory of this".to_owned())),
                     1 => matching.remove(0).0.id,
@@ -101,7 +105,7 @@ impl Tool for Forget {
             }
             _ => return Err(ToolError::Arguments("give either id or query".to_owned())),
         };
-        let done = self.memory.forget_memory(&id).await?;
+        let done = memory.forget_memory(&id).await?;
         Ok(ForgetOutput::Forgotten {
             forgotten: done.memory.id,
             kind: done.memory.kind.as_str(),

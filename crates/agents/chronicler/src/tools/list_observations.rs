@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::report::{render_dated_line, report_entries};
 use super::resolve_session;
-use crate::memory::Memory;
+use crate::memory::MemorySystem;
 use crate::record::Observation;
 
 pub(crate) struct ListObservations {
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemorySystem,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -76,7 +76,8 @@ impl Tool for ListObservations {
     ) -> Result<Vec<ObservationView>, ToolError> {
         let session = resolve_session(arguments.session.as_deref(), &context)?;
         let limit = arguments.limit.clamp(1, 200);
-        let observations = self.memory.list_observations(Some(&session), limit).await?;
+        let memory = self.memory.in_space(context.space.own());
+        let observations = memory.list_observations(Some(&session), limit).await?;
         Ok(observations.into_iter().map(ObservationView::from).collect())
     }
 

@@ -7,11 +7,11 @@ use serde::Serialize;
 use super::list_observations::ListArguments;
 use super::report::{render_dated_line, report_entries};
 use super::resolve_session;
-use crate::memory::Memory;
+use crate::memory::MemorySystem;
 use crate::record::Reflection;
 
 pub(crate) struct ListReflections {
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemorySystem,
 }
 
 /// Represents a reflection as a model reads it.
@@ -69,7 +69,8 @@ impl Tool for ListReflections {
     ) -> Result<Vec<ReflectionView>, ToolError> {
         let session = resolve_session(arguments.session.as_deref(), &context)?;
         let limit = arguments.limit.clamp(1, 200);
-        let reflections = self.memory.list_reflections(Some(&session), limit).await?;
+        let memory = self.memory.in_space(context.space.own());
+        let reflections = memory.list_reflections(Some(&session), limit).await?;
         Ok(reflections.into_iter().map(ReflectionView::from).collect())
     }
 

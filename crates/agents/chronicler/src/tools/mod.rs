@@ -11,7 +11,11 @@ mod search;
 mod store;
 
 use lango_protocol::SessionId;
+use lango_runtime::find_session_space;
 use lango_tool::{ToolContext, ToolError};
+
+use crate::ChroniclerError;
+use crate::memory::MemorySystem;
 
 pub(crate) use forget::Forget;
 pub(crate) use list_observations::ListObservations;
@@ -30,4 +34,18 @@ fn resolve_session(given: Option<&str>, context: &ToolContext) -> Result<Session
             .parse()
             .map_err(|error: lango_protocol::InvalidName| ToolError::Arguments(error.to_string())),
     }
+}
+
+/// Checks that a session was started by the one whose turn this is. The error is the same whether or
+/// not the session exists.
+async fn check_session(
+    memory: &MemorySystem,
+    session: &SessionId,
+    context: &ToolContext,
+) -> Result<(), ToolError> {
+    let space = find_session_space(memory.journal(), session).await;
+    if space.map_err(ChroniclerError::from)?.as_ref() == Some(context.space.own()) {
+        return Ok(());
+    }
+    Err(ToolError::Failed(format!("there is no conversation {session}")))
 }

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::report::{MAX_CONTENT_CHARACTERS, MAX_DATE_CHARACTERS};
 use crate::conversation::parse_time;
-use crate::memory::Memory;
+use crate::memory::MemorySystem;
 use crate::record::{Observation, Priority, generate_id};
 use crate::remember::source_of_event;
 use crate::{ChroniclerError, gate};
 
 pub(crate) struct ObserveEvent {
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemorySystem,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -51,7 +51,8 @@ impl Tool for ObserveEvent {
             Some(given) => parse_time(given).map_err(ToolError::Arguments)?,
             None => Timestamp::now(),
         };
-        let stores = self.memory.stores();
+        let memory = self.memory.in_space(context.space.own());
+        let stores = memory.stores();
         let stated = gate::check_statement(&arguments.content).map_err(ChroniclerError::from)?;
         let known = stores.collect_evidence(&context.session).await?;
         known.check_support(&stated).map_err(ChroniclerError::from)?;

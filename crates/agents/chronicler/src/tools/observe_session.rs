@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::list_observations::ObservationView;
-use super::resolve_session;
+use super::{check_session, resolve_session};
 use crate::chronicler::Chronicler;
-use crate::memory::Memory;
+use crate::memory::MemorySystem;
 
 pub(crate) struct ObserveSession {
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemorySystem,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -44,6 +44,7 @@ impl Tool for ObserveSession {
         context: ToolContext,
     ) -> Result<ObserveSessionOutput, ToolError> {
         let session = resolve_session(arguments.session.as_deref(), &context)?;
+        check_session(&self.memory, &session, &context).await?;
         let chronicler = Chronicler::new(self.memory.clone());
         let report = chronicler.observe_now(&session, &context.cancel).await?;
         if context.cancel.is_cancelled() {

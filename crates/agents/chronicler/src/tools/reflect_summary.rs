@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::list_reflections::ReflectionView;
-use super::resolve_session;
+use super::{check_session, resolve_session};
 use crate::chronicler::Chronicler;
-use crate::memory::Memory;
+use crate::memory::MemorySystem;
 
 pub(crate) struct ReflectSummary {
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemorySystem,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -40,6 +40,7 @@ impl Tool for ReflectSummary {
         context: ToolContext,
     ) -> Result<ReflectionView, ToolError> {
         let session = resolve_session(arguments.session.as_deref(), &context)?;
+        check_session(&self.memory, &session, &context).await?;
         let chronicler = Chronicler::new(self.memory.clone());
         chronicler.observe_now(&session, &context.cancel).await?;
         let about = arguments.about.unwrap_or_default();
@@ -51,8 +52,9 @@ impl Tool for ReflectSummary {
             return Err(ToolError::Cancelled);
         }
         // There is nothing new since the last one.
+        let memory = self.memory.in_space(context.space.own());
         let latest =
-            self.memory.read_latest_reflection(&session).await?.filter(|_| about.trim().is_empty());
+            memory.read_latest_reflection(&session).await?.filter(|_| about.trim().is_empty());
         latest.map(ReflectionView::from).ok_or_else(|| {
             ToolError::Failed(
                 "nothing was observed in this conversation that could be summed up".to_owned(),

@@ -1,17 +1,17 @@
 //! Implements `memory_search`, which finds memories by words and meaning.
 
-use lango_protocol::CallReport;
+use lango_protocol::{CallReport, OwnerStore};
 use lango_text::{code_span, plural};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::report::render_dated_line;
-use crate::memory::Memory;
+use crate::memory::MemorySystem;
 use crate::record::StoredMemory;
 
 pub(crate) struct SearchMemories {
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemorySystem,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -38,6 +38,9 @@ pub(crate) struct MemoryHit {
     score: f64,
     date: String,
     from: &'static str,
+    /// Whose memory it is, if it is of another space than the turn's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
 }
@@ -52,13 +55,18 @@ impl MemoryHit {
             score: (score * 10_000.0).round() / 10_000.0,
             date: memory.at.day(),
             from: memory.origin.in_words(),
+            owner: None,
             session: memory.session.map(String::from),
         }
     }
 
     /// Returns one entry of a list, for a person.
     fn render_line(&self) -> String {
-        render_dated_line(&self.date, &self.content)
+        let line = render_dated_line(&self.date, &self.content);
+        match &self.owner {
+            Some(owner) => format!("{line} (from {owner})"),
+            None => line,
+        }
     }
 
     /// Returns one entry of a list from which a person chooses.
@@ -79,11 +87,19 @@ impl Tool for SearchMemories {
     async fn run(
         &self,
         arguments: SearchArguments,
-        _: ToolContext,
+        context: ToolContext,
     ) -> Result<Vec<MemoryHit>, ToolError> {
         let limit = usize::try_from(arguments.limit.clamp(1, 50)).unwrap_or(50);
-        let found = self.memory.search_memories(&arguments.query, limit).await?;
-        Ok(found.into_iter().map(|(memory, score)| MemoryHit::new(memory, score)).collect())
+        let mut hits = Vec::new();
+        for space in context.space.readable(OwnerStore::Memories) {
+            let memory = self.memory.in_space(&space);
+            let owner = context.space.origin_of(&space);
+            for (memory, score) in memory.search_memories(&arguments.query, limit).await? {
+                hits.push(MemoryHit { owner: owner.clone(), ..MemoryHit::new(memory, score) });
+            }
+        }
+        hits.truncate(limit);
+        Ok(hits)
     }
 
     fn render(&self, output: &Vec<MemoryHit>) -> String {

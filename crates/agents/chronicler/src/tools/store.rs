@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::report::MAX_CONTENT_CHARACTERS;
 use crate::ChroniclerError;
-use crate::memory::Memory;
+use crate::memory::MemorySystem;
 use crate::record::{MemoryKind, MemoryOrigin};
 use crate::remember::{MemoryCandidate, source_of_event};
 
 pub(crate) struct StoreMemory {
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemorySystem,
 }
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -60,7 +60,8 @@ impl Tool for StoreMemory {
         arguments: StoreArguments,
         context: ToolContext,
     ) -> Result<StoreOutput, ToolError> {
-        let journal = &self.memory.stores().journal;
+        let memory = self.memory.in_space(context.space.own());
+        let journal = &memory.stores().journal;
         let events = journal
             .read_turn_events(&context.session, context.turn)
             .await
@@ -77,7 +78,7 @@ impl Tool for StoreMemory {
             turn: Some(context.turn),
             sources: user_message.map(source_of_event).into_iter().collect(),
         };
-        let admitted = self.memory.store_if_said(candidate, &context.session).await?;
+        let admitted = memory.store_if_said(candidate, &context.session).await?;
         Ok(StoreOutput {
             id: admitted.memory.id,
             content: admitted.memory.content,

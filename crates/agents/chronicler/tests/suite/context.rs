@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use lango_chronicler::{MemoryContext, MemorySettings};
 use lango_model::estimate_tokens;
-use lango_protocol::TurnId;
+use lango_protocol::{Space, SpaceAccess, TurnId};
 use lango_runtime::{ContextRequest, ContextSource};
 use lango_store::DatabaseLocation;
 
@@ -28,11 +28,13 @@ pub(crate) async fn a_prompt_gets_what_is_relevant_within_its_budget(location: D
     assert!(prompt.contains("Always answer in German") && !prompt.contains("Boat"), "{prompt}");
     // It is chosen once in a turn and the same for every agent, except for the agent with the
     // secrets.
-    let context = MemoryContext::new(home.memory.clone());
+    let context = MemoryContext::new(home.system.clone());
     let turn = TurnId::generate();
+    let access = SpaceAccess::to(Space::Owner);
     let ask = async |agent: &str, message: &str| {
         let agent = agent.parse().unwrap();
-        let request = ContextRequest { session: &other, turn, agent: &agent, message };
+        let request =
+            ContextRequest { session: &other, turn, agent: &agent, message, space: &access };
         context.blocks(request).await
     };
     let first = ask("operator", "where do I live").await;

@@ -74,7 +74,7 @@ pub(crate) async fn what_a_running_turn_says_goes_when_it_ends(location: Databas
     home.play(&work, &["remember that the launch code word is PELICAN-7741"]).await;
     home.work(&work).await;
     let mut turn = home.begin(&work, "Forget the code word PELICAN-7741").await;
-    let result = turn.call(&home.memory, "memory_forget", r#"{"query": "launch code word"}"#).await;
+    let result = turn.call(&home.system, "memory_forget", r#"{"query": "launch code word"}"#).await;
     let result = result.unwrap();
     assert!(
         result.contains("\"remark\"") && !result.to_lowercase().contains("pelican"),
@@ -120,7 +120,7 @@ pub(crate) async fn a_report_loses_what_was_forgotten(location: DatabaseLocation
         .await;
     home.work(&work).await;
     let mut turn = home.begin(&work, "What do you know about me?").await;
-    let found = turn.run(&home.memory, "memory_search", r#"{"query": "me"}"#).await.unwrap();
+    let found = turn.run(&home.system, "memory_search", r#"{"query": "me"}"#).await.unwrap();
     let report = format!("{:?}", found.report.unwrap());
     assert!(report.contains("PELICAN-7741") && report.contains("I live in Bern."), "{report}");
     turn.end("That is it.").await;

@@ -8,6 +8,7 @@ mod killed;
 mod observing;
 mod reports;
 mod samples;
+mod spaces;
 mod tools;
 
 lango_store::on_both_engines! {
@@ -36,5 +37,11 @@ lango_store::on_both_engines! {
     context::a_prompt_gets_what_is_relevant_within_its_budget,
     context::without_memories_nothing_is_embedded,
     context::what_is_out_of_sight_comes_back_in_short,
+    spaces::what_a_client_says_is_its_own,
+    spaces::a_client_forgets_in_its_own_conversations_only,
+    spaces::the_owner_forgets_everywhere,
+    spaces::what_the_owner_shares_is_read_and_marked,
+    spaces::a_client_observes_its_own_conversations_only,
+    spaces::a_clients_space_is_removed_as_a_whole,
     killed::nothing_is_observed_twice_or_lost_when_the_process_is_killed,
 }

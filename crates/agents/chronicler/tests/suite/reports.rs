@@ -9,7 +9,7 @@ use crate::samples::{Home, Turn, session};
 
 /// Runs a call that succeeds and returns its report.
 async fn run_and_report(home: &Home, turn: &mut Turn, tool: &str, arguments: &str) -> CallReport {
-    turn.run(&home.memory, tool, arguments).await.unwrap().report.unwrap()
+    turn.run(&home.system, tool, arguments).await.unwrap().report.unwrap()
 }
 
 /// Renders a report as one text: the summary, the details, the notes.
@@ -133,7 +133,7 @@ pub(crate) async fn observations_and_reflections_are_reported(location: Database
 pub(crate) async fn every_call_says_what_it_is_about(location: DatabaseLocation) {
     let home = Home::at(&location).await;
     let mut registry = ToolRegistry::new();
-    for tool in ChroniclerAgent::new(home.memory.clone()).parts().tools {
+    for tool in ChroniclerAgent::new(home.system.clone()).parts().tools {
         registry.add_registered(tool).unwrap();
     }
     let calls = [

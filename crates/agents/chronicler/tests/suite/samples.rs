@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex};
 use futures_util::stream;
 use lango_chronicler::{
     Chronicler, ChroniclerAgent, Memory, MemoryContext, MemoryResources, MemorySettings,
+    MemorySystem,
 };
 use lango_model::{Model, ModelError, ModelEvent, ModelFault, ModelId, ModelRequest, ModelStream};
 use lango_protocol::{
-    CallId, CallStatus, Event, EventBody, EventId, MessageOrigin, Outcome, OutcomeStatus,
-    SessionId, Timestamp, TurnId, WorkDone,
+    CallId, CallStatus, Event, EventBody, EventId, MessageOrigin, Outcome, OutcomeStatus, Sender,
+    SessionId, Space, SpaceAccess, Timestamp, TurnId, WorkDone,
 };
-use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, Retrieval};
+use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, RetrievalIndex};
 use lango_store::{Database, DatabaseLocation, Journal, JournalAppend, SessionClaim};
 use lango_tool::{ExcludedPaths, ToolContext, ToolError, ToolOutput, ToolRegistry};
 use tokio_util::sync::CancellationToken;
@@ -88,10 +89,12 @@ impl Model for ScriptedModel {
 }
 
 pub(crate) struct Home {
+    pub(crate) system: MemorySystem,
+    /// The owner's memory.
     pub(crate) memory: Memory,
     pub(crate) journal: Journal,
     pub(crate) database: Database,
-    pub(crate) retrieval: Retrieval,
+    pub(crate) retrieval: RetrievalIndex,
     pub(crate) hashed: Arc<HashedEmbedder>,
 }
 
@@ -132,15 +135,16 @@ impl Home {
         let model = EmbeddingModel { name: "test/hashed".into() };
         let hashed = Arc::new(HashedEmbedder { model, embedded_count: AtomicUsize::new(0) });
         let embedder: Arc<dyn Embedder> = Arc::clone(&hashed) as Arc<dyn Embedder>;
-        let retrieval = Retrieval::open(database.clone(), Some(embedder)).await.unwrap();
+        let retrieval = RetrievalIndex::open(database.clone(), Some(embedder)).await.unwrap();
         let resources =
             MemoryResources { journal: journal.clone(), retrieval: retrieval.clone(), observer };
-        let memory = Memory::open(settings, resources).await.unwrap();
-        Self { memory, journal, database, retrieval, hashed }
+        let system = MemorySystem::open(settings, resources).await.unwrap();
+        let memory = system.in_space(&Space::Owner);
+        Self { system, memory, journal, database, retrieval, hashed }
     }
 
     pub(crate) fn chronicler(&self) -> Chronicler {
-        Chronicler::new(self.memory.clone())
+        Chronicler::new(self.system.clone())
     }
 
     /// Does what is due for a session.
@@ -158,12 +162,29 @@ impl Home {
 
     /// Begins a turn.
     pub(crate) async fn begin(&self, session: &SessionId, message: &str) -> Turn {
+        self.begin_as(&SpaceAccess::to(Space::Owner), session, message).await
+    }
+
+    /// Begins a turn of the one whose space it is.
+    pub(crate) async fn begin_as(
+        &self,
+        access: &SpaceAccess,
+        session: &SessionId,
+        message: &str,
+    ) -> Turn {
         let claim = self.journal.claim_session(session, "/w").await.unwrap();
         let mut turn = Turn {
             journal: self.journal.clone(),
             seq: claim.head(),
             claim,
             id: TurnId::generate(),
+            access: access.clone(),
+        };
+        let sender = match access.own() {
+            Space::Owner => None,
+            Space::Client(caller) => {
+                Some(Sender { caller: caller.clone(), message: None, trace: None })
+            }
         };
         let (attachment, images, origin) = (None, Vec::new(), MessageOrigin::Run);
         turn.write(
@@ -173,7 +194,7 @@ impl Home {
                 attachment,
                 images,
                 origin,
-                sender: None,
+                sender,
                 call: None,
             },
         )
@@ -189,8 +210,9 @@ impl Home {
 
     /// Returns the blocks of a prompt, as one text.
     pub(crate) async fn prompt(&self, session: &SessionId, message: &str) -> String {
-        let context = MemoryContext::new(self.memory.clone());
-        let blocks = context.preview_blocks(session, message).await.unwrap();
+        let context = MemoryContext::new(self.system.clone());
+        let blocks =
+            context.preview_blocks(session, message, &SpaceAccess::to(Space::Owner)).await.unwrap();
         blocks.into_iter().map(|block| format!("<{}>\n{}\n", block.source, block.text)).collect()
     }
 
@@ -206,6 +228,7 @@ pub(crate) struct Turn {
     claim: SessionClaim,
     id: TurnId,
     seq: u64,
+    access: SpaceAccess,
 }
 
 impl Turn {
@@ -247,7 +270,7 @@ impl Turn {
     /// Runs a tool of the chronicler in this turn; returns the text for the model.
     pub(crate) async fn call(
         &mut self,
-        memory: &Memory,
+        memory: &MemorySystem,
         tool: &str,
         arguments: &str,
     ) -> Result<String, ToolError> {
@@ -258,7 +281,7 @@ impl Turn {
     /// person.
     pub(crate) async fn run(
         &mut self,
-        memory: &Memory,
+        memory: &MemorySystem,
         tool: &str,
         arguments: &str,
     ) -> Result<ToolOutput, ToolError> {
@@ -279,6 +302,7 @@ impl Turn {
             turn: self.id,
             call,
             agent: "chronicler".parse().unwrap(),
+            space: self.access.clone(),
             cancel: CancellationToken::new(),
             excluded: ExcludedPaths::default(),
         };

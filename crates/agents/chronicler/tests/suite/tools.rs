@@ -8,7 +8,7 @@ use crate::samples::{Home, session};
 
 pub(crate) async fn the_tools_are_those_of_the_list(location: DatabaseLocation) {
     let home = Home::at(&location).await;
-    let tools = ChroniclerAgent::new(home.memory.clone()).parts().tools;
+    let tools = ChroniclerAgent::new(home.system.clone()).parts().tools;
     let mut found: Vec<(String, SafetyLevel, bool)> =
         tools.iter().map(|tool| (tool.name().to_owned(), tool.level(), tool.read_only)).collect();
     found.sort();
@@ -42,17 +42,17 @@ pub(crate) async fn only_what_the_user_said_is_stored(location: DatabaseLocation
         ("What is the user allergic to?", "question"),
         ("{\"a\": 1}", "output of a tool"),
     ] {
-        let error = turn.call(&home.memory, "memory_store", &store(content)).await.unwrap_err();
+        let error = turn.call(&home.system, "memory_store", &store(content)).await.unwrap_err();
         assert!(error.to_string().contains(reason), "{content}: {error}");
     }
     assert!(home.current_memories().await.is_empty());
     let stored = turn
-        .call(&home.memory, "memory_store", &store("The user is allergic to peanuts"))
+        .call(&home.system, "memory_store", &store("The user is allergic to peanuts"))
         .await
         .unwrap();
     assert!(stored.contains("\"id\":\"m_"), "{stored}");
     let again =
-        turn.call(&home.memory, "memory_store", &store("User is allergic to peanuts.")).await;
+        turn.call(&home.system, "memory_store", &store("User is allergic to peanuts.")).await;
     assert!(again.unwrap_err().to_string().contains("already remembered"), "twice");
     turn.end("Done.").await;
     // The same statement, noted in the user's own words, adds nothing.
@@ -69,30 +69,30 @@ pub(crate) async fn what_was_stored_is_found_and_listed(location: DatabaseLocati
     let mut turn = home.begin(&session("other"), "We launched Atlas on 2026-11-02, note it.").await;
     let call = |tool: &'static str, arguments: &'static str| (tool, arguments);
     let (tool, arguments) = call("memory_search", r#"{"query": "flight to Oslo", "limit": 1}"#);
-    let found = turn.call(&home.memory, tool, arguments).await.unwrap();
+    let found = turn.call(&home.system, tool, arguments).await.unwrap();
     assert!(
         found.contains("My flight to Oslo") && found.contains("\"session\":\"work\""),
         "{found}"
     );
     let arguments = r#"{"content": "Atlas was launched", "at": "2026-11-02"}"#;
-    let observed = turn.call(&home.memory, "observe_event", arguments).await.unwrap();
+    let observed = turn.call(&home.system, "observe_event", arguments).await.unwrap();
     assert!(observed.contains("o_"));
     let wrong = r#"{"content": "Atlas was launched", "at": "yesterday"}"#;
-    assert!(turn.call(&home.memory, "observe_event", wrong).await.is_err());
-    let listed = turn.call(&home.memory, "memory_list_observations", "{}").await.unwrap();
+    assert!(turn.call(&home.system, "observe_event", wrong).await.is_err());
+    let listed = turn.call(&home.system, "memory_list_observations", "{}").await.unwrap();
     assert!(
         listed.contains("\"date\":\"2026-11-02\"") && listed.contains("\"messages\":[1]"),
         "{listed}"
     );
-    let now = turn.call(&home.memory, "observe_session", r#"{"session": "work"}"#).await.unwrap();
+    let now = turn.call(&home.system, "observe_session", r#"{"session": "work"}"#).await.unwrap();
     assert!(now.contains("Oslo") && now.contains("\"extractive\":true"), "{now}");
     let summary =
-        turn.call(&home.memory, "reflect_summary", r#"{"session": "work"}"#).await.unwrap();
+        turn.call(&home.system, "reflect_summary", r#"{"session": "work"}"#).await.unwrap();
     assert!(summary.contains("Oslo") && summary.contains("\"generation\":1"), "{summary}");
-    let again = turn.call(&home.memory, "reflect_summary", r#"{"session": "work"}"#).await.unwrap();
+    let again = turn.call(&home.system, "reflect_summary", r#"{"session": "work"}"#).await.unwrap();
     assert_eq!(again, summary, "nothing is new");
     let listed =
-        turn.call(&home.memory, "memory_list_reflections", r#"{"session": "work"}"#).await.unwrap();
+        turn.call(&home.system, "memory_list_reflections", r#"{"session": "work"}"#).await.unwrap();
     assert!(listed.contains("\"observations\":[\"o_"), "{listed}");
     turn.end("ok").await;
     home.assert_sound().await;
@@ -105,15 +105,15 @@ pub(crate) async fn a_query_that_fits_several_memories_forgets_none(location: Da
     home.work(&work).await;
     let mut turn = home.begin(&work, "forget the name").await;
     let listed =
-        turn.call(&home.memory, "memory_forget", r#"{"query": "is called"}"#).await.unwrap();
+        turn.call(&home.system, "memory_forget", r#"{"query": "is called"}"#).await.unwrap();
     assert!(listed.contains("nothing_was_forgotten") && listed.contains("Rex"), "{listed}");
     assert_eq!(home.current_memories().await.len(), 3);
     let one =
-        turn.call(&home.memory, "memory_forget", r#"{"query": "dog called Rex"}"#).await.unwrap();
+        turn.call(&home.system, "memory_forget", r#"{"query": "dog called Rex"}"#).await.unwrap();
     assert!(one.contains("\"forgotten\":\"m_") && !one.contains("Rex"), "{one}");
     assert_eq!(home.current_memories().await, ["My cat is called Mimi", "I live in Bern"]);
     for wrong in [r#"{"query": "helicopter"}"#, r#"{"id": "m_nothing"}"#, "{}"] {
-        assert!(turn.call(&home.memory, "memory_forget", wrong).await.is_err(), "{wrong}");
+        assert!(turn.call(&home.system, "memory_forget", wrong).await.is_err(), "{wrong}");
     }
     turn.end("ok").await;
 }

@@ -49,6 +49,9 @@ pub struct PassageHit {
     /// The cosine similarity to the query, if it was found by meaning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f32>,
+    /// Whose document it is, if it is of another space than the turn's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// The path from a passage above to this one, if it was found through the graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub through: Option<String>,
@@ -131,6 +134,7 @@ fn build_passage_hit(hit: SearchHit, through: Option<String>) -> PassageHit {
         text: hit.text,
         score: hit.score,
         similarity: hit.similarity,
+        from: None,
         through,
     }
 }

@@ -1,6 +1,6 @@
 //! Implements `rag_retrieve`, which finds passages of documents.
 
-use lango_protocol::CallReport;
+use lango_protocol::{CallReport, OwnerStore};
 use lango_retrieval::RetrievalMode;
 use lango_text::{code_span, make_lines_visible, make_visible, plural};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
@@ -53,7 +53,7 @@ impl Tool for RetrievePassages {
     async fn run(
         &self,
         given: RetrieveArguments,
-        _: ToolContext,
+        context: ToolContext,
     ) -> Result<PassageHits, ToolError> {
         if !(1..=MAX_PASSAGE_COUNT).contains(&given.limit) {
             return Err(ToolError::Arguments(format!("limit must be 1 to {MAX_PASSAGE_COUNT}")));
@@ -70,8 +70,20 @@ impl Tool for RetrievePassages {
             mode: RetrievalMode::Hybrid,
             related: MAX_RELATED_COUNT,
         };
-        let graph = if self.graph { Some(self.holdings.graph()) } else { None };
-        Ok(retrieve_passages(self.holdings.retrieval(), graph, &search).await?)
+        let mut found = PassageHits::default();
+        for space in context.space.readable(OwnerStore::Documents) {
+            let stores = self.holdings.in_space(&space);
+            let from = context.space.origin_of(&space);
+            // Relations are never shared, only documents.
+            let graph = (self.graph && from.is_none()).then(|| stores.graph());
+            let next = retrieve_passages(stores.retrieval(), graph, &search).await?;
+            if found.passages.is_empty() || !next.passages.is_empty() {
+                found.note = next.note;
+            }
+            let marked = |hit| PassageHit { from: from.clone(), ..hit };
+            found.passages.extend(next.passages.into_iter().map(marked));
+        }
+        Ok(found)
     }
 
     fn render(&self, output: &PassageHits) -> String {
@@ -117,7 +129,8 @@ impl Tool for RetrievePassages {
 fn render_location(number: usize, passage: &PassageHit) -> String {
     let PassageHit { source, position, .. } = passage;
     let comma = if position.is_empty() { "" } else { ", " };
-    format!("[{number}] {source}{comma}{position}")
+    let from = passage.from.as_deref().map_or_else(String::new, |from| format!(", from {from}"));
+    format!("[{number}] {source}{comma}{position}{from}")
 }
 
 /// Returns the path to a passage, and its text after "> ".

@@ -35,16 +35,18 @@ impl Graph {
     /// Records that a text mentions an existing node.
     pub async fn link(&self, node: &GraphName, entry: &EntryKey) -> Result<(), LibrarianError> {
         self.find_node_id(node).await?;
-        self.database.write(insert_mention(node, entry).into()).await?;
+        self.database.write(insert_mention(self.client(), node, entry).into()).await?;
         Ok(())
     }
 
     /// Removes the mentions of a text that was removed.
     pub async fn remove_mentions(&self, entry: &EntryKey) -> Result<(), LibrarianError> {
         let statement = Statement::new(
-            "DELETE FROM graph_mentions WHERE space = $1 AND collection = $2 AND entry = $3",
+            "DELETE FROM graph_mentions WHERE space = $1 AND collection = $2 AND entry = $3 \
+             AND node IN (SELECT id FROM graph_nodes WHERE client = $4)",
         );
-        self.database.write(bind_entry(statement, entry).into()).await?;
+        let statement = bind_entry(statement, entry).bind(self.client());
+        self.database.write(statement.into()).await?;
         Ok(())
     }
 
@@ -70,10 +72,12 @@ impl Graph {
         let mut seen = HashSet::new();
         for entry in entries.iter().take(MAX_START_COUNT) {
             let find = Statement::new(
-                "SELECT node FROM graph_mentions \
-                 WHERE space = $1 AND collection = $2 AND entry = $3 ORDER BY node LIMIT 200",
+                "SELECT m.node FROM graph_mentions m JOIN graph_nodes n ON n.id = m.node \
+                 WHERE m.space = $1 AND m.collection = $2 AND m.entry = $3 AND n.client = $4 \
+                 ORDER BY m.node LIMIT 200",
             );
-            for row in self.database.query(bind_entry(find, entry)).await? {
+            let find = bind_entry(find, entry).bind(self.client());
+            for row in self.database.query(find).await? {
                 let node = row.integer(0)?;
                 if seen.insert(node) {
                     nodes.push(node);
@@ -156,13 +160,13 @@ impl Graph {
 }
 
 /// Returns the statement that records a mention of a node that exists by then.
-pub(super) fn insert_mention(node: &GraphName, entry: &EntryKey) -> Statement {
+pub(super) fn insert_mention(client: &str, node: &GraphName, entry: &EntryKey) -> Statement {
     let statement = Statement::new(
         "INSERT INTO graph_mentions (space, collection, entry, node) \
          SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), id \
-         FROM graph_nodes WHERE folded = $4 ON CONFLICT DO NOTHING",
+         FROM graph_nodes WHERE folded = $4 AND client = $5 ON CONFLICT DO NOTHING",
     );
-    bind_entry(statement, entry).bind(node.folded())
+    bind_entry(statement, entry).bind(node.folded()).bind(client)
 }
 
 fn bind_entry(statement: Statement, entry: &EntryKey) -> Statement {

@@ -18,7 +18,8 @@ mod triple;
 mod walk;
 mod write;
 
-use lango_store::{Database, StoreError};
+use lango_protocol::Space;
+use lango_store::{Database, Statement, StoreError};
 
 pub use dot::DotWriter;
 pub use json_ld::JsonLdWriter;
@@ -31,17 +32,42 @@ pub use traversal::{
 pub use tree::render_tree;
 pub use triple::{AddOutcome, EndOutcome, NewTriple, Triple};
 
-/// Holds the relations of one database.
+/// Holds the relations of one space. Names belong to a space too, so no relation leads out of it.
 #[derive(Clone)]
 pub struct Graph {
     database: Database,
+    space: Space,
 }
 
 impl Graph {
-    /// Opens the store and creates the tables that are missing.
-    pub async fn open(database: Database) -> Result<Self, StoreError> {
-        database.migrate(&schema::COMPONENT).await?;
-        Ok(Self { database })
+    /// Creates the tables that are missing.
+    pub(crate) async fn migrate(database: &Database) -> Result<(), StoreError> {
+        database.migrate(&schema::COMPONENT).await
+    }
+
+    pub(crate) fn new(database: Database, space: Space) -> Self {
+        Self { database, space }
+    }
+
+    /// Returns the name of the space in the database.
+    fn client(&self) -> &str {
+        self.space.as_stored()
+    }
+
+    pub(crate) fn build_space_removal(&self) -> Vec<Statement> {
+        let of_space = |sql: &'static str| Statement::new(sql).bind(self.client());
+        vec![
+            of_space(
+                "DELETE FROM graph_mentions WHERE node IN \
+                 (SELECT id FROM graph_nodes WHERE client = $1)",
+            ),
+            of_space(
+                "DELETE FROM graph_edges WHERE subject IN \
+                 (SELECT id FROM graph_nodes WHERE client = $1)",
+            ),
+            of_space("DELETE FROM graph_nodes WHERE client = $1"),
+            of_space("DELETE FROM graph_predicates WHERE client = $1"),
+        ]
     }
 }
 

@@ -54,7 +54,7 @@ impl Graph {
         question: &RelationQuery,
     ) -> Result<RelationPage, LibrarianError> {
         let at = question.at.unwrap_or_else(Timestamp::now).as_microseconds();
-        let mut sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE e.id > $1");
+        let mut sql = format!("SELECT {COLUMNS} FROM {TABLES} WHERE e.id > $1 AND s.client = $4");
         let mut values = Vec::new();
         for (column, name) in [
             ("s.folded", &question.subject),
@@ -63,7 +63,7 @@ impl Graph {
         ] {
             if let Some(name) = name {
                 values.push(name.folded().to_owned());
-                sql += &format!(" AND {column} = ${}", values.len() + 3);
+                sql += &format!(" AND {column} = ${}", values.len() + 4);
             }
         }
         // The time is always bound, so that the other parameters keep their numbers.
@@ -76,7 +76,8 @@ impl Graph {
         let mut statement = Statement::new(sql)
             .bind(question.after)
             .bind(at)
-            .bind(i64::from(question.limit).saturating_add(1));
+            .bind(i64::from(question.limit).saturating_add(1))
+            .bind(self.client());
         for value in values {
             statement = statement.bind(value);
         }
@@ -91,10 +92,11 @@ impl Graph {
     /// Counts the nodes and the current relations.
     pub async fn count_nodes_and_relations(&self) -> Result<(u64, u64), LibrarianError> {
         let count = Statement::new(
-            "SELECT (SELECT COUNT(*) FROM graph_nodes), \
-             (SELECT COUNT(*) FROM graph_edges WHERE valid_to IS NULL)",
+            "SELECT (SELECT COUNT(*) FROM graph_nodes WHERE client = $1), \
+             (SELECT COUNT(*) FROM graph_edges e JOIN graph_nodes s ON s.id = e.subject \
+             WHERE e.valid_to IS NULL AND s.client = $1)",
         );
-        let rows = self.database.query(count).await?;
+        let rows = self.database.query(count.bind(self.client())).await?;
         let Some(row) = rows.first() else { return Ok((0, 0)) };
         Ok((row.unsigned(0)?, row.unsigned(1)?))
     }

@@ -131,19 +131,21 @@ impl Graph {
 
     /// Returns the id of a node. The error suggests similar names.
     pub(super) async fn find_node_id(&self, name: &GraphName) -> Result<i64, LibrarianError> {
-        let find = Statement::new("SELECT id FROM graph_nodes WHERE folded = $1");
-        let rows = self.database.query(find.bind(name.folded())).await?;
+        let find = Statement::new("SELECT id FROM graph_nodes WHERE folded = $1 AND client = $2");
+        let rows = self.database.query(find.bind(name.folded()).bind(self.client())).await?;
         if let Some(row) = rows.first() {
             return Ok(row.integer(0)?);
         }
         let similar = Statement::new(
-            "SELECT name FROM graph_nodes WHERE folded LIKE $1 ESCAPE '\\' \
+            "SELECT name FROM graph_nodes WHERE folded LIKE $1 ESCAPE '\\' AND client = $3 \
              ORDER BY length(folded), folded LIMIT $2",
         );
         let escaped = name.folded().replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
         let rows = self
             .database
-            .query(similar.bind(format!("%{escaped}%")).bind(MAX_SUGGESTION_COUNT))
+            .query(
+                similar.bind(format!("%{escaped}%")).bind(MAX_SUGGESTION_COUNT).bind(self.client()),
+            )
             .await?;
         let names = rows.iter().map(|row| row.text(0)).collect::<Result<Vec<_>, _>>()?;
         let near = if names.is_empty() {
@@ -165,8 +167,9 @@ impl Graph {
         }
         let mut found = Vec::with_capacity(names.len());
         for name in names {
-            let find = Statement::new("SELECT id FROM graph_predicates WHERE folded = $1");
-            let rows = self.database.query(find.bind(name.folded())).await?;
+            let find =
+                Statement::new("SELECT id FROM graph_predicates WHERE folded = $1 AND client = $2");
+            let rows = self.database.query(find.bind(name.folded()).bind(self.client())).await?;
             match rows.first() {
                 Some(row) => found.push(row.integer(0)?),
                 None => cut.push(format!("no relation has the predicate {:?}", name.shown())),

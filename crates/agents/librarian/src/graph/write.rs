@@ -24,7 +24,7 @@ impl Graph {
     pub async fn add_all(&self, triples: &[NewTriple]) -> Result<Vec<AddOutcome>, LibrarianError> {
         let mut added = Vec::with_capacity(triples.len());
         for part in triples.chunks(TRIPLES_PER_TRANSACTION) {
-            let (batch, positions) = build_batch(part)?;
+            let (batch, positions) = build_batch(self.client(), part)?;
             let changed = self.database.write(batch).await?;
             added.extend(positions.iter().map(|position| match changed.get(*position) {
                 Some(0) | None => AddOutcome::AlreadyThere,
@@ -73,11 +73,13 @@ impl Graph {
              JOIN graph_nodes s ON s.id = e.subject \
              JOIN graph_predicates p ON p.id = e.predicate \
              JOIN graph_nodes o ON o.id = e.object \
-             WHERE s.folded = $1 AND p.folded = $2 AND o.folded = $3 AND e.valid_to IS NULL",
+             WHERE s.folded = $1 AND p.folded = $2 AND o.folded = $3 AND e.valid_to IS NULL \
+             AND s.client = $4 AND p.client = $4 AND o.client = $4",
         )
         .bind(subject.folded())
         .bind(predicate.folded())
-        .bind(object.folded());
+        .bind(object.folded())
+        .bind(self.client());
         let rows = self.database.query(find).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         Ok(Some((row.integer(0)?, Timestamp::from_microseconds(row.integer(1)?))))
@@ -86,7 +88,7 @@ impl Graph {
 
 /// Returns one transaction, and the position of each relation in it. Names come first and sorted,
 /// so that two writers of the same names cannot deadlock.
-fn build_batch(triples: &[NewTriple]) -> Result<(Batch, Vec<usize>), LibrarianError> {
+fn build_batch(client: &str, triples: &[NewTriple]) -> Result<(Batch, Vec<usize>), LibrarianError> {
     let mut nodes = BTreeMap::new();
     let mut predicates = BTreeMap::new();
     for triple in triples {
@@ -104,16 +106,18 @@ fn build_batch(triples: &[NewTriple]) -> Result<(Batch, Vec<usize>), LibrarianEr
     };
     for (folded, shown) in nodes {
         push(insert_name(
-            "INSERT INTO graph_nodes (folded, name) VALUES ($1, $2) \
-             ON CONFLICT (folded) DO NOTHING",
+            "INSERT INTO graph_nodes (client, folded, name) VALUES ($1, $2, $3) \
+             ON CONFLICT (client, folded) DO NOTHING",
+            client,
             folded,
             shown,
         ));
     }
     for (folded, shown) in predicates {
         push(insert_name(
-            "INSERT INTO graph_predicates (folded, name) VALUES ($1, $2) \
-             ON CONFLICT (folded) DO NOTHING",
+            "INSERT INTO graph_predicates (client, folded, name) VALUES ($1, $2, $3) \
+             ON CONFLICT (client, folded) DO NOTHING",
+            client,
             folded,
             shown,
         ));
@@ -121,21 +125,25 @@ fn build_batch(triples: &[NewTriple]) -> Result<(Batch, Vec<usize>), LibrarianEr
     let now = Timestamp::now();
     let mut positions = Vec::with_capacity(triples.len());
     for triple in triples {
-        positions.push(push(insert_edge(triple, now)?));
+        positions.push(push(insert_edge(client, triple, now)?));
         for entry in &triple.mentioned_in {
             for node in [&triple.subject, &triple.object] {
-                push(super::mentions::insert_mention(node, entry));
+                push(super::mentions::insert_mention(client, node, entry));
             }
         }
     }
     Ok((batch, positions))
 }
 
-fn insert_name(sql: &'static str, folded: &str, shown: &str) -> Statement {
-    Statement::new(sql).bind(folded).bind(shown)
+fn insert_name(sql: &'static str, client: &str, folded: &str, shown: &str) -> Statement {
+    Statement::new(sql).bind(client).bind(folded).bind(shown)
 }
 
-fn insert_edge(triple: &NewTriple, now: Timestamp) -> Result<Statement, LibrarianError> {
+fn insert_edge(
+    client: &str,
+    triple: &NewTriple,
+    now: Timestamp,
+) -> Result<Statement, LibrarianError> {
     let provenance = &triple.provenance;
     let source = provenance.source.as_deref().map(str::trim).filter(|source| !source.is_empty());
     if let Some(source) = source {
@@ -153,7 +161,8 @@ fn insert_edge(triple: &NewTriple, now: Timestamp) -> Result<Statement, Libraria
          SELECT s.id, p.id, o.id, CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), \
          CAST($7 AS TEXT), CAST($8 AS BIGINT), CAST($9 AS BIGINT) \
          FROM graph_nodes s, graph_predicates p, graph_nodes o \
-         WHERE s.folded = $1 AND p.folded = $2 AND o.folded = $3 ON CONFLICT DO NOTHING",
+         WHERE s.folded = $1 AND p.folded = $2 AND o.folded = $3 \
+         AND s.client = $10 AND p.client = $10 AND o.client = $10 ON CONFLICT DO NOTHING",
     );
     Ok(insert
         .bind(triple.subject.folded())
@@ -164,5 +173,6 @@ fn insert_edge(triple: &NewTriple, now: Timestamp) -> Result<Statement, Libraria
         .bind(provenance.turn.as_deref())
         .bind(provenance.by.as_str())
         .bind(triple.valid_from.unwrap_or(now).as_microseconds())
-        .bind(now.as_microseconds()))
+        .bind(now.as_microseconds())
+        .bind(client))
 }

@@ -10,10 +10,10 @@ impl Inquiries {
     /// Returns the open questions, the most urgent and oldest first.
     pub async fn pending(&self, limit: u32) -> Result<Vec<Inquiry>, LibrarianError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM inquiries WHERE state = 'pending' \
+            "SELECT {COLUMNS} FROM inquiries WHERE state = 'pending' AND client = $2 \
              ORDER BY priority DESC, created_at, id LIMIT $1"
         );
-        let statement = Statement::new(sql).bind(limit);
+        let statement = Statement::new(sql).bind(limit).bind(self.client());
         let found = self.read(statement.clone()).await?;
         // Most of the time none has expired.
         let now = Timestamp::now();
@@ -26,15 +26,18 @@ impl Inquiries {
 
     /// Returns a question by its id.
     pub async fn find(&self, id: &str) -> Result<Inquiry, LibrarianError> {
-        let sql = format!("SELECT {COLUMNS} FROM inquiries WHERE id = $1");
-        let found = self.read(Statement::new(sql).bind(id.trim())).await?;
+        let sql = format!("SELECT {COLUMNS} FROM inquiries WHERE id = $1 AND client = $2");
+        let found = self.read(Statement::new(sql).bind(id.trim()).bind(self.client())).await?;
         found.into_iter().next().ok_or_else(|| LibrarianError::NoInquiry { id: id.to_owned() })
     }
 
     /// Returns all questions, the newest first.
     pub(super) async fn all(&self, limit: u32) -> Result<Vec<Inquiry>, LibrarianError> {
-        let sql = format!("SELECT {COLUMNS} FROM inquiries ORDER BY created_at DESC, id LIMIT $1");
-        self.read(Statement::new(sql).bind(limit)).await
+        let sql = format!(
+            "SELECT {COLUMNS} FROM inquiries WHERE client = $2 \
+             ORDER BY created_at DESC, id LIMIT $1"
+        );
+        self.read(Statement::new(sql).bind(limit).bind(self.client())).await
     }
 
     async fn read(&self, statement: Statement) -> Result<Vec<Inquiry>, LibrarianError> {
@@ -47,17 +50,19 @@ impl Inquiries {
     pub(super) async fn expire(&self) -> Result<(), LibrarianError> {
         let now = Timestamp::now().as_microseconds();
         let stale = Statement::new(
-            "SELECT 1 FROM inquiries WHERE state = 'pending' AND expires_at <= $1 LIMIT 1",
+            "SELECT 1 FROM inquiries \
+             WHERE client = $2 AND state = 'pending' AND expires_at <= $1 LIMIT 1",
         );
         // Most of the time there is nothing to write.
-        if self.database().query(stale.bind(now)).await?.is_empty() {
+        let stale = stale.bind(now).bind(self.client());
+        if self.database().query(stale).await?.is_empty() {
             return Ok(());
         }
         let expire = Statement::new(
             "UPDATE inquiries SET state = 'expired', resolved_at = $1 \
-             WHERE state = 'pending' AND expires_at <= $1",
+             WHERE client = $2 AND state = 'pending' AND expires_at <= $1",
         );
-        self.database().write(expire.bind(now).into()).await?;
+        self.database().write(expire.bind(now).bind(self.client()).into()).await?;
         Ok(())
     }
 }

@@ -16,8 +16,8 @@ pub(crate) mod tools;
 use std::fmt;
 use std::time::Duration;
 
-use lango_protocol::Timestamp;
-use lango_store::{Database, Row, StoreError};
+use lango_protocol::{Space, Timestamp};
+use lango_store::{Database, Row, Statement, StoreError};
 use serde::Serialize;
 
 use crate::knowledge::Knowledge;
@@ -43,7 +43,7 @@ impl Default for InquirySettings {
     }
 }
 
-/// Holds the questions of one database.
+/// Holds the questions of one space.
 #[derive(Clone, Debug)]
 pub struct Inquiries {
     knowledge: Knowledge,
@@ -114,10 +114,33 @@ impl fmt::Display for InquiryState {
 }
 
 impl Inquiries {
-    /// Opens the store and creates the tables that are missing.
-    pub async fn open(knowledge: Knowledge, settings: InquirySettings) -> Result<Self, StoreError> {
-        knowledge.database().migrate(&schema::COMPONENT).await?;
-        Ok(Self { knowledge, settings })
+    /// Creates the tables that are missing.
+    pub(crate) async fn migrate(database: &Database) -> Result<(), StoreError> {
+        database.migrate(&schema::COMPONENT).await
+    }
+
+    pub(crate) fn new(knowledge: Knowledge, settings: InquirySettings) -> Self {
+        Self { knowledge, settings }
+    }
+
+    fn space(&self) -> &Space {
+        self.knowledge.retrieval().space()
+    }
+
+    /// Returns the name of the space in the database.
+    fn client(&self) -> &str {
+        self.space().as_stored()
+    }
+
+    pub(crate) fn build_space_removal(&self) -> Vec<Statement> {
+        let of_space = |sql: &'static str| Statement::new(sql).bind(self.client());
+        vec![
+            of_space(
+                "DELETE FROM inquiry_shown WHERE inquiry IN \
+                 (SELECT id FROM inquiries WHERE client = $1)",
+            ),
+            of_space("DELETE FROM inquiries WHERE client = $1"),
+        ]
     }
 
     fn database(&self) -> &Database {

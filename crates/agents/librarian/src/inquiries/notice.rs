@@ -36,11 +36,12 @@ impl Inquiries {
             // Counted in the same statement, so that two processes cannot both take the last slot.
             let insert = Statement::new(
                 "INSERT INTO inquiries (id, topic, question, why, priority, session, state, \
-                 created_at, expires_at) \
+                 created_at, expires_at, client) \
                  SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), \
                  CAST($5 AS BIGINT), CAST($6 AS TEXT), 'pending', CAST($7 AS BIGINT), \
-                 CAST($8 AS BIGINT) \
-                 WHERE (SELECT COUNT(*) FROM inquiries WHERE state = 'pending') < $9",
+                 CAST($8 AS BIGINT), CAST($10 AS TEXT) \
+                 WHERE (SELECT COUNT(*) FROM inquiries \
+                 WHERE client = $10 AND state = 'pending') < $9",
             )
             .bind(id.as_str())
             .bind(without_nul(&gap.topic))
@@ -51,6 +52,7 @@ impl Inquiries {
             .bind(now.as_microseconds())
             .bind(now.plus(self.settings.expires_after).as_microseconds())
             .bind(self.settings.max_pending)
+            .bind(self.client())
             .expect_rows(1);
             match self.database().write(Batch::from(insert)).await {
                 Ok(_) => new.push(id),

@@ -99,7 +99,11 @@ impl Inquiries {
         events: &[Event],
     ) -> Result<Option<RecognisedAnswer>, LibrarianError> {
         let user_message = events.iter().find_map(|event| match &event.body {
-            EventBody::UserMessage { text, sender: None, .. } => Some((event, text.trim())),
+            EventBody::UserMessage { text, sender, .. }
+                if self.space().is_own_message(sender.as_ref()) =>
+            {
+                Some((event, text.trim()))
+            }
             _ => None,
         });
         let Some((event, message)) = user_message else { return Ok(None) };

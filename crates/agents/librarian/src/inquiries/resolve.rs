@@ -39,12 +39,13 @@ impl Inquiries {
         let key = key(&inquiry);
         let resolve = Statement::new(
             "UPDATE inquiries SET state = 'answered', answer = $2, knowledge_key = $3, \
-             resolved_at = $4 WHERE id = $1 AND state = 'pending'",
+             resolved_at = $4 WHERE id = $1 AND state = 'pending' AND client = $5",
         )
         .bind(inquiry.id.as_str())
         .bind(answer.as_str())
         .bind(key.as_str())
         .bind(Timestamp::now().as_microseconds())
+        .bind(self.client())
         .expect_rows(1);
         let new = NewKnowledge {
             key,
@@ -63,10 +64,11 @@ impl Inquiries {
         let inquiry = self.find_open(id).await?;
         let dismiss = Statement::new(
             "UPDATE inquiries SET state = 'dismissed', resolved_at = $2 \
-             WHERE id = $1 AND state = 'pending'",
+             WHERE id = $1 AND state = 'pending' AND client = $3",
         )
         .bind(inquiry.id.as_str())
-        .bind(Timestamp::now().as_microseconds());
+        .bind(Timestamp::now().as_microseconds())
+        .bind(self.client());
         self.database().write(dismiss.into()).await?;
         Ok(Inquiry { state: InquiryState::Dismissed, ..inquiry })
     }

@@ -4,7 +4,10 @@ use lango_store::{Migration, SchemaComponent};
 
 pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "inquiries",
-    migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
+    migrations: &[
+        Migration { version: 1, sqlite: TABLES, postgres: TABLES },
+        Migration { version: 2, sqlite: CLIENTS, postgres: CLIENTS },
+    ],
 };
 
 const TABLES: &str = "
@@ -35,4 +38,11 @@ CREATE TABLE inquiry_turns (
     turns BIGINT NOT NULL,
     last TEXT NOT NULL
 );
+";
+
+// The API client that a question belongs to; empty for the owner.
+const CLIENTS: &str = "
+ALTER TABLE inquiries ADD COLUMN client TEXT NOT NULL DEFAULT '';
+DROP INDEX inquiries_state;
+CREATE INDEX inquiries_state ON inquiries (client, state);
 ";

@@ -46,14 +46,15 @@ impl Tool for PendingInquiries {
     async fn run(
         &self,
         given: PendingArguments,
-        _: ToolContext,
+        context: ToolContext,
     ) -> Result<PendingOutput, ToolError> {
         if !(1..=MAX_INQUIRY_COUNT).contains(&given.limit) {
             return Err(ToolError::Arguments(format!(
                 "limit must be from 1 to {MAX_INQUIRY_COUNT}"
             )));
         }
-        let inquiries = self.0.inquiries().pending(given.limit).await?;
+        let stores = self.0.in_space(context.space.own());
+        let inquiries = stores.inquiries().pending(given.limit).await?;
         Ok(PendingOutput { inquiries })
     }
 
@@ -105,7 +106,8 @@ impl Tool for AnswerInquiry {
         context: ToolContext,
     ) -> Result<AnsweredInquiry, ToolError> {
         let provenance = Provenance::of_call(&context, None);
-        Ok(self.0.inquiries().answer(&given.id, &given.answer, provenance, None).await?)
+        let stores = self.0.in_space(context.space.own());
+        Ok(stores.inquiries().answer(&given.id, &given.answer, provenance, None).await?)
     }
 
     fn propose(&self, given: &AnswerArguments) -> Option<Proposal> {
@@ -153,9 +155,10 @@ impl Tool for DismissInquiry {
     async fn run(
         &self,
         given: DismissArguments,
-        _: ToolContext,
+        context: ToolContext,
     ) -> Result<DismissOutput, ToolError> {
-        let dismissed = self.0.inquiries().dismiss(&given.id).await?;
+        let stores = self.0.in_space(context.space.own());
+        let dismissed = stores.inquiries().dismiss(&given.id).await?;
         Ok(DismissOutput { dismissed })
     }
 

@@ -36,13 +36,14 @@ impl Knowledge {
         let statement = Statement::new(
             "SELECT k.key, k.version, k.category, k.content, k.author, k.recorded_at \
              FROM knowledge_versions k JOIN (SELECT folded, MAX(version) AS version \
-             FROM knowledge_versions GROUP BY folded) newest \
+             FROM knowledge_versions WHERE client = $4 GROUP BY folded) newest \
              ON newest.folded = k.folded AND newest.version = k.version \
-             WHERE k.folded > $1 AND ($2 = '' OR k.category = $2) ORDER BY k.folded LIMIT $3",
+             WHERE k.client = $4 AND k.folded > $1 AND ($2 = '' OR k.category = $2) ORDER BY k.folded LIMIT $3",
         )
         .bind(fold_key(after))
         .bind(category.map_or("", KnowledgeCategory::as_str))
-        .bind(limit);
+        .bind(limit)
+        .bind(self.client());
         let summary = |row: &Row| {
             Ok(KnowledgeSummary {
                 key: row.text(0)?.to_owned(),
@@ -61,9 +62,11 @@ impl Knowledge {
     /// Returns all versions of a key, the newest first.
     pub async fn list_versions(&self, key: &str) -> Result<Vec<KnowledgeVersion>, LibrarianError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM knowledge_versions WHERE folded = $1 ORDER BY version DESC"
+            "SELECT {COLUMNS} FROM knowledge_versions WHERE folded = $1 AND client = $2 \
+             ORDER BY version DESC"
         );
-        let rows = self.database().query(Statement::new(sql).bind(fold_key(key))).await?;
+        let statement = Statement::new(sql).bind(fold_key(key)).bind(self.client());
+        let rows = self.database().query(statement).await?;
         Ok(rows.iter().map(KnowledgeVersion::read).collect::<Result<_, _>>()?)
     }
 
@@ -71,7 +74,9 @@ impl Knowledge {
     pub async fn remove(&self, key: &str) -> Result<bool, LibrarianError> {
         let mut batch = Batch::new();
         batch.push(
-            Statement::new("DELETE FROM knowledge_versions WHERE folded = $1").bind(fold_key(key)),
+            Statement::new("DELETE FROM knowledge_versions WHERE folded = $1 AND client = $2")
+                .bind(fold_key(key))
+                .bind(self.client()),
         );
         for category in KnowledgeCategory::ALL {
             let removal = self.retrieval.build_removal(&entry_key(category, key));

@@ -12,7 +12,7 @@ pub(crate) mod tools;
 
 use lango_protocol::Timestamp;
 use lango_retrieval::Retrieval;
-use lango_store::{Database, Row, StoreError};
+use lango_store::{Database, Row, Statement, StoreError};
 use serde::Serialize;
 
 use crate::Provenance;
@@ -23,7 +23,7 @@ pub use save::{NewKnowledge, ReplacedVersion, SaveOutcome, SavedKnowledge};
 pub(crate) use search::MIN_SIMILARITY;
 pub use search::{KnowledgeHit, KnowledgeHits};
 
-/// Holds the knowledge of one database and its index.
+/// Holds the knowledge of one space.
 #[derive(Clone, Debug)]
 pub struct Knowledge {
     retrieval: Retrieval,
@@ -53,10 +53,22 @@ pub struct KnowledgeVersion {
 }
 
 impl Knowledge {
-    /// Opens the store and creates the tables that are missing.
-    pub async fn open(retrieval: Retrieval) -> Result<Self, StoreError> {
-        retrieval.database().migrate(&schema::COMPONENT).await?;
-        Ok(Self { retrieval })
+    /// Creates the tables that are missing.
+    pub(crate) async fn migrate(database: &Database) -> Result<(), StoreError> {
+        database.migrate(&schema::COMPONENT).await
+    }
+
+    pub(crate) fn new(retrieval: Retrieval) -> Self {
+        Self { retrieval }
+    }
+
+    /// Returns the name of the space in the database.
+    fn client(&self) -> &str {
+        self.retrieval.space().as_stored()
+    }
+
+    pub(crate) fn build_space_removal(&self) -> Vec<Statement> {
+        vec![Statement::new("DELETE FROM knowledge_versions WHERE client = $1").bind(self.client())]
     }
 
     pub(crate) fn database(&self) -> &Database {

@@ -130,7 +130,7 @@ impl Knowledge {
                 replaced: None,
             });
         }
-        batch.push(build_insert(new, &key, version));
+        batch.push(build_insert(self.client(), new, &key, version));
         if let Some(before) = &before
             && before.category != new.category
         {
@@ -157,10 +157,11 @@ impl Knowledge {
     /// Returns the newest version of a key.
     pub async fn newest(&self, key: &str) -> Result<Option<KnowledgeVersion>, LibrarianError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM knowledge_versions WHERE folded = $1 \
+            "SELECT {COLUMNS} FROM knowledge_versions WHERE folded = $1 AND client = $2 \
              ORDER BY version DESC LIMIT 1"
         );
-        let rows = self.database().query(Statement::new(sql).bind(fold_key(key))).await?;
+        let statement = Statement::new(sql).bind(fold_key(key)).bind(self.client());
+        let rows = self.database().query(statement).await?;
         Ok(rows.first().map(KnowledgeVersion::read).transpose()?)
     }
 }
@@ -197,13 +198,13 @@ fn check_new_knowledge(new: NewKnowledge) -> Result<NewKnowledge, LibrarianError
 
 /// Returns the insert statement. It fails the whole batch if this version exists already because
 /// another writer was faster.
-fn build_insert(new: &NewKnowledge, key: &str, version: i64) -> Statement {
+fn build_insert(client: &str, new: &NewKnowledge, key: &str, version: i64) -> Statement {
     // A list of texts can always be serialized.
     let tags = serde_json::to_string(&new.tags).unwrap_or_else(|_| "[]".to_owned());
     Statement::new(
         "INSERT INTO knowledge_versions (folded, version, key, content, category, tags, source, \
-         session, turn, author, confidence, recorded_at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING",
+         session, turn, author, confidence, recorded_at, client) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING",
     )
     .bind(fold_key(key))
     .bind(version)
@@ -217,6 +218,7 @@ fn build_insert(new: &NewKnowledge, key: &str, version: i64) -> Statement {
     .bind(new.provenance.by.as_str())
     .bind(new.confidence.as_deref())
     .bind(Timestamp::now().as_microseconds())
+    .bind(client)
     .expect_rows(1)
 }
 

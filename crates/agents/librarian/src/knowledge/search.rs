@@ -41,11 +41,25 @@ pub struct KnowledgeHit {
     pub source: Option<String>,
     /// The author.
     pub by: String,
+    /// Whose knowledge it is, if it is of another space than the turn's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// The reason for the knowledge, if it is less than certain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<String>,
     /// The time of recording.
     pub recorded_at: Timestamp,
+}
+
+impl KnowledgeHits {
+    /// Adds the hits of another space, each with its origin.
+    pub(crate) fn add(&mut self, other: Self, from: Option<&str>) {
+        if self.hits.is_empty() || !other.hits.is_empty() {
+            self.note = other.note;
+        }
+        let marked = |hit| KnowledgeHit { from: from.map(str::to_owned), ..hit };
+        self.hits.extend(other.hits.into_iter().map(marked));
+    }
 }
 
 impl Knowledge {
@@ -78,6 +92,7 @@ impl Knowledge {
                 score: hit.score,
                 source: newest.provenance.source,
                 by: newest.provenance.by,
+                from: None,
                 confidence: newest.confidence,
                 recorded_at: newest.recorded_at,
             });

@@ -1,6 +1,6 @@
 //! Defines the tools for knowledge.
 
-use lango_protocol::CallReport;
+use lango_protocol::{CallReport, OwnerStore};
 use lango_text::{code_span, to_one_line};
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
@@ -62,7 +62,7 @@ impl Tool for SaveKnowledge {
             provenance: Provenance::of_call(&context, None),
             confidence: None,
         };
-        Ok(self.0.knowledge().save(new).await?)
+        Ok(self.0.in_space(context.space.own()).knowledge().save(new).await?)
     }
 
     fn propose(&self, given: &SaveArguments) -> Option<Proposal> {
@@ -140,11 +140,19 @@ impl Tool for SearchKnowledge {
     async fn run(
         &self,
         given: SearchArguments,
-        _: ToolContext,
+        context: ToolContext,
     ) -> Result<KnowledgeHits, ToolError> {
         let query = check_query(&given.query)?;
         let limit = check_limit(given.limit)?;
-        Ok(self.0.knowledge().search(&query, given.category, limit).await?)
+        let mut found = KnowledgeHits::default();
+        for space in context.space.readable(OwnerStore::Knowledge) {
+            let stores = self.0.in_space(&space);
+            let next = stores.knowledge().search(&query, given.category, limit).await?;
+            let from = context.space.origin_of(&space);
+            found.add(next, from.as_deref());
+        }
+        found.hits.truncate(limit);
+        Ok(found)
     }
 
     fn describe(&self, given: &SearchArguments) -> Option<String> {
@@ -164,5 +172,6 @@ fn render_line(hit: &KnowledgeHit) -> String {
     let by = to_one_line(&hit.by, MAX_NAME_CHARACTERS);
     let source = hit.source.as_deref().map(|source| to_one_line(source, MAX_NAME_CHARACTERS));
     let source = source.map_or_else(String::new, |source| format!(", from {source}"));
-    format!("- {key}: {text} ({}, by {by}{source})", hit.recorded_at.day())
+    let from = hit.from.as_deref().map_or_else(String::new, |from| format!(", from {from}"));
+    format!("- {key}: {text} ({}, by {by}{source}{from})", hit.recorded_at.day())
 }

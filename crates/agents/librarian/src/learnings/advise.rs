@@ -36,10 +36,13 @@ impl Learnings {
     pub async fn advise(&self, tool: &str, error: &str) -> Result<Option<Advice>, LibrarianError> {
         let pattern = mask(without_advice(error));
         let sql = format!(
-            "SELECT {COLUMNS} FROM learnings WHERE folded = $1 AND error_pattern IS NOT NULL \
-             ORDER BY recorded_at DESC, id LIMIT $2"
+            "SELECT {COLUMNS} FROM learnings WHERE folded = $1 AND client = $3 \
+             AND error_pattern IS NOT NULL ORDER BY recorded_at DESC, id LIMIT $2"
         );
-        let statement = Statement::new(sql).bind(tool.to_lowercase()).bind(MAX_COMPARED_COUNT);
+        let statement = Statement::new(sql)
+            .bind(tool.to_lowercase())
+            .bind(MAX_COMPARED_COUNT)
+            .bind(self.client());
         let words = significant_words(&pattern);
         let mut best: Option<(f64, Learning)> = None;
         for row in self.database().query(statement).await? {
@@ -68,17 +71,19 @@ impl Learnings {
 
     /// Records whether advice helped. Returns false if the lesson no longer exists.
     pub async fn outcome(&self, id: &str, worked: bool) -> Result<bool, LibrarianError> {
-        let changed = self.database().write(outcome(id, worked).into()).await?;
+        let changed = self.database().write(self.build_outcome(id, worked).into()).await?;
         Ok(changed.first() == Some(&1))
     }
-}
 
-pub(super) fn outcome(id: &str, worked: bool) -> Statement {
-    Statement::new(
-        "UPDATE learnings SET tries = tries + 1, successes = successes + $2 WHERE id = $1",
-    )
-    .bind(id)
-    .bind(i64::from(worked))
+    pub(super) fn build_outcome(&self, id: &str, worked: bool) -> Statement {
+        Statement::new(
+            "UPDATE learnings SET tries = tries + 1, successes = successes + $2 \
+             WHERE id = $1 AND client = $3",
+        )
+        .bind(id)
+        .bind(i64::from(worked))
+        .bind(self.client())
+    }
 }
 
 fn advice(learning: &Learning) -> Advice {

@@ -5,7 +5,6 @@ use std::time::Duration;
 use lango_protocol::{SessionId, Timestamp, TurnId};
 use lango_store::{Batch, Statement, StoreError};
 
-use super::advise::outcome;
 use super::save::check;
 use super::{Failure, LearningOrigin, Learnings, NewLearning, Observation};
 use crate::{LibrarianError, Provenance};
@@ -42,11 +41,11 @@ impl Learnings {
                 .bind(now.saturating_sub(i64::try_from(TURN_RETENTION.as_micros()).unwrap_or(0))),
         );
         for advice in &seen.advice {
-            batch.push(outcome(&advice.id, advice.worked));
+            batch.push(self.build_outcome(&advice.id, advice.worked));
         }
         let mut learnt = Vec::new();
         for failure in &seen.failures {
-            batch.push(count(failure, now));
+            batch.push(count(self.client(), failure, now));
             let (times, earlier_fix) = self.counted(failure).await?;
             let fix = failure.fix.clone().or(earlier_fix);
             let times = times.saturating_add(i64::from(failure.times));
@@ -86,10 +85,12 @@ impl Learnings {
     /// Returns how often a failure was seen before, and what helped then.
     async fn counted(&self, failure: &Failure) -> Result<(i64, Option<String>), LibrarianError> {
         let statement = Statement::new(
-            "SELECT times, fix FROM learning_failures WHERE tool = $1 AND pattern = $2",
+            "SELECT times, fix FROM learning_failures \
+             WHERE tool = $1 AND pattern = $2 AND client = $3",
         )
         .bind(failure.tool.as_str())
-        .bind(failure.pattern.as_str());
+        .bind(failure.pattern.as_str())
+        .bind(self.client());
         let rows = self.database().query(statement).await?;
         let Some(row) = rows.first() else { return Ok((0, None)) };
         Ok((row.integer(0)?, row.optional_text(1)?.map(str::to_owned)))
@@ -99,18 +100,19 @@ impl Learnings {
         let statement = Statement::new(
             "SELECT 1 FROM learnings WHERE folded = $1 AND error_pattern = $2 \
              AND origin = 'observed' AND (tries < 3 OR (successes + 1) * 10 >= 3 * (tries + 2)) \
-             LIMIT 1",
+             AND client = $3 LIMIT 1",
         )
         .bind(tool.to_lowercase())
-        .bind(pattern);
+        .bind(pattern)
+        .bind(self.client());
         Ok(!self.database().query(statement).await?.is_empty())
     }
 }
 
-fn count(failure: &Failure, now: i64) -> Statement {
+fn count(client: &str, failure: &Failure, now: i64) -> Statement {
     Statement::new(
-        "INSERT INTO learning_failures (tool, pattern, times, fix, first_at, last_at) \
-         VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT (tool, pattern) DO UPDATE SET \
+        "INSERT INTO learning_failures (tool, pattern, times, fix, first_at, last_at, client) \
+         VALUES ($1, $2, $3, $4, $5, $5, $6) ON CONFLICT (client, tool, pattern) DO UPDATE SET \
          times = learning_failures.times + excluded.times, \
          fix = COALESCE(excluded.fix, learning_failures.fix), last_at = excluded.last_at",
     )
@@ -119,4 +121,5 @@ fn count(failure: &Failure, now: i64) -> Statement {
     .bind(failure.times)
     .bind(failure.fix.as_deref())
     .bind(now)
+    .bind(client)
 }

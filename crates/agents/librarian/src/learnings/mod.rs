@@ -15,7 +15,7 @@ pub(crate) mod tools;
 
 use lango_protocol::Timestamp;
 use lango_retrieval::Retrieval;
-use lango_store::{Database, Row, StoreError};
+use lango_store::{Database, Row, Statement, StoreError};
 use serde::Serialize;
 
 use crate::Provenance;
@@ -26,7 +26,7 @@ pub use observe::{AdviceOutcome, Failure, Observation, observe};
 pub use save::NewLearning;
 pub use search::{LearningHit, LearningHits};
 
-/// Holds the lessons of one database and its index.
+/// Holds the lessons of one space.
 #[derive(Clone, Debug)]
 pub struct Learnings {
     retrieval: Retrieval,
@@ -98,10 +98,26 @@ impl Learning {
 }
 
 impl Learnings {
-    /// Opens the store and creates the tables that are missing.
-    pub async fn open(retrieval: Retrieval) -> Result<Self, StoreError> {
-        retrieval.database().migrate(&schema::COMPONENT).await?;
-        Ok(Self { retrieval })
+    /// Creates the tables that are missing.
+    pub(crate) async fn migrate(database: &Database) -> Result<(), StoreError> {
+        database.migrate(&schema::COMPONENT).await
+    }
+
+    pub(crate) fn new(retrieval: Retrieval) -> Self {
+        Self { retrieval }
+    }
+
+    /// Returns the name of the space in the database.
+    fn client(&self) -> &str {
+        self.retrieval.space().as_stored()
+    }
+
+    pub(crate) fn build_space_removal(&self) -> Vec<Statement> {
+        let of_space = |sql: &'static str| Statement::new(sql).bind(self.client());
+        vec![
+            of_space("DELETE FROM learnings WHERE client = $1"),
+            of_space("DELETE FROM learning_failures WHERE client = $1"),
+        ]
     }
 
     fn database(&self) -> &Database {

@@ -51,11 +51,12 @@ impl Learnings {
     ) -> Result<Option<String>, LibrarianError> {
         let statement = Statement::new(
             "SELECT id FROM learnings WHERE folded = $1 AND COALESCE(error_pattern, '') = $2 \
-             AND fix = $3 ORDER BY recorded_at LIMIT 1",
+             AND fix = $3 AND client = $4 ORDER BY recorded_at LIMIT 1",
         )
         .bind(learning.trigger.to_lowercase())
         .bind(learning.error_pattern.as_deref().unwrap_or_default())
-        .bind(learning.fix.as_str());
+        .bind(learning.fix.as_str())
+        .bind(self.client());
         let rows = self.database().query(statement).await?;
         Ok(rows.first().map(|row| row.text(0).map(str::to_owned)).transpose()?)
     }
@@ -69,8 +70,8 @@ impl Learnings {
         let mut statements = vec![
             Statement::new(
                 "INSERT INTO learnings (id, trigger_name, folded, error_pattern, diagnosis, fix, \
-                 origin, successes, tries, source, session, turn, author, recorded_at) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, $9, $10, $11, $12)",
+                 origin, successes, tries, source, session, turn, author, recorded_at, client) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, $9, $10, $11, $12, $13)",
             )
             .bind(id.as_str())
             .bind(trigger.as_str())
@@ -83,7 +84,8 @@ impl Learnings {
             .bind(learning.provenance.session.as_deref())
             .bind(learning.provenance.turn.as_deref())
             .bind(learning.provenance.by.as_str())
-            .bind(learning.recorded_at.as_microseconds()),
+            .bind(learning.recorded_at.as_microseconds())
+            .bind(self.client()),
         ];
         let parts = [error_pattern.as_deref(), diagnosis.as_deref(), Some(fix.as_str())];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");

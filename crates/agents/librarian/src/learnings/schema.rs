@@ -4,7 +4,10 @@ use lango_store::{Migration, SchemaComponent};
 
 pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "learnings",
-    migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
+    migrations: &[
+        Migration { version: 1, sqlite: TABLES, postgres: TABLES },
+        Migration { version: 2, sqlite: CLIENTS, postgres: CLIENTS },
+    ],
 };
 
 const TABLES: &str = "
@@ -38,4 +41,25 @@ CREATE TABLE learning_turns (
     turn TEXT NOT NULL PRIMARY KEY,
     at BIGINT NOT NULL
 );
+";
+
+// The API client that a lesson or a failure belongs to; empty for the owner.
+const CLIENTS: &str = "
+ALTER TABLE learnings ADD COLUMN client TEXT NOT NULL DEFAULT '';
+DROP INDEX learnings_trigger;
+CREATE INDEX learnings_trigger ON learnings (client, folded);
+CREATE TABLE learning_failures_by_client (
+    client TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    pattern TEXT NOT NULL,
+    times BIGINT NOT NULL,
+    fix TEXT,
+    first_at BIGINT NOT NULL,
+    last_at BIGINT NOT NULL,
+    PRIMARY KEY (client, tool, pattern)
+);
+INSERT INTO learning_failures_by_client (client, tool, pattern, times, fix, first_at, last_at)
+    SELECT '', tool, pattern, times, fix, first_at, last_at FROM learning_failures;
+DROP TABLE learning_failures;
+ALTER TABLE learning_failures_by_client RENAME TO learning_failures;
 ";

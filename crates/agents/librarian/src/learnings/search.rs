@@ -56,8 +56,9 @@ impl Learnings {
 
     /// Returns a lesson by its id.
     pub async fn get(&self, id: &str) -> Result<Option<Learning>, LibrarianError> {
-        let sql = format!("SELECT {COLUMNS} FROM learnings WHERE id = $1");
-        let rows = self.database().query(Statement::new(sql).bind(id)).await?;
+        let sql = format!("SELECT {COLUMNS} FROM learnings WHERE id = $1 AND client = $2");
+        let statement = Statement::new(sql).bind(id).bind(self.client());
+        let rows = self.database().query(statement).await?;
         Ok(rows.first().map(Learning::read).transpose()?)
     }
 }

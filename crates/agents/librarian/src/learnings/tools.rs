@@ -58,7 +58,7 @@ impl Tool for SaveLearning {
             origin: LearningOrigin::Told,
             provenance: Provenance::of_call(&context, None),
         };
-        let id = self.0.learnings().save(new).await?;
+        let id = self.0.in_space(context.space.own()).learnings().save(new).await?;
         Ok(SaveOutput { id })
     }
 
@@ -105,10 +105,14 @@ impl Tool for SearchLearnings {
     const LEVEL: SafetyLevel = SafetyLevel::Safe;
     const READ_ONLY: bool = true;
 
-    async fn run(&self, given: SearchArguments, _: ToolContext) -> Result<LearningHits, ToolError> {
+    async fn run(
+        &self,
+        given: SearchArguments,
+        context: ToolContext,
+    ) -> Result<LearningHits, ToolError> {
         let query = check_query(&given.query)?;
         let limit = check_limit(given.limit)?;
-        Ok(self.0.learnings().search(&query, limit).await?)
+        Ok(self.0.in_space(context.space.own()).learnings().search(&query, limit).await?)
     }
 
     fn describe(&self, given: &SearchArguments) -> Option<String> {

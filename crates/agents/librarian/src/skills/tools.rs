@@ -1,6 +1,6 @@
 //! Defines the tools that write drafts and list skills.
 
-use lango_protocol::CallReport;
+use lango_protocol::{CallReport, Space};
 use lango_text::{code_span, make_lines_visible, make_visible, plural, to_one_line};
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
@@ -55,7 +55,14 @@ impl Tool for CreateSkill {
     const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
     const READ_ONLY: bool = false;
 
-    async fn run(&self, given: CreateArguments, _: ToolContext) -> Result<CreateOutput, ToolError> {
+    async fn run(
+        &self,
+        given: CreateArguments,
+        context: ToolContext,
+    ) -> Result<CreateOutput, ToolError> {
+        if *context.space.own() != Space::Owner {
+            return Err(ToolError::Forbidden("only the owner's turns write skills".to_owned()));
+        }
         let usable = (self.0.usable)();
         let taken = |name: &str| usable.iter().any(|skill| skill.name == name);
         let draft = self.0.drafts.create(&given.skill(), taken)?;
@@ -115,8 +122,12 @@ impl Tool for ListSkills {
     const LEVEL: SafetyLevel = SafetyLevel::Safe;
     const READ_ONLY: bool = true;
 
-    async fn run(&self, _: ListArguments, _: ToolContext) -> Result<ListOutput, ToolError> {
+    async fn run(&self, _: ListArguments, context: ToolContext) -> Result<ListOutput, ToolError> {
         let mut skills = (self.0.usable)();
+        // Drafts are the owner's, like everything that was not approved.
+        if *context.space.own() != Space::Owner {
+            return Ok(ListOutput { skills });
+        }
         skills.extend(self.0.drafts.list()?.iter().map(|draft| ListedSkill {
             name: draft.name.clone(),
             description: draft.description(),

@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use lango_librarian::documents::{
     FileContent, IngestSource, Ingester, MAX_PASSAGE_COUNT, UnreadableReason,
 };
+use lango_protocol::Space;
 use lango_retrieval::{
     EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, EntryKey, EntryKind, NewEntry,
-    NewPassage, Retrieval,
+    NewPassage, RetrievalIndex,
 };
 use lango_store::Database;
 use tokio_util::sync::CancellationToken;
@@ -172,7 +173,7 @@ async fn run_until(ingest: &Ingester, root: &Path, is_due: impl Fn() -> bool) ->
     let cancel = CancellationToken::new();
     let sources = [IngestSource::Path(root.into())];
     let mut ignore = |_: lango_librarian::documents::IngestProgress<'_>| {};
-    let running = ingest.run(&sources, "notes", false, &mut ignore, &cancel);
+    let running = ingest.run(&Space::Owner, &sources, "notes", false, &mut ignore, &cancel);
     let cancelling = async {
         while !is_due() {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -190,15 +191,15 @@ async fn an_ingest_that_embeds_is_cancelled_and_leaves_no_half_document(database
     let began = Arc::new(AtomicBool::new(false));
     let model = EmbeddingModel { name: "endless".to_owned() };
     let embedder = EndlessEmbedder { model, began: Arc::clone(&began) };
-    let retrieval = Retrieval::open(database, Some(Arc::new(embedder))).await.unwrap();
+    let retrieval = RetrievalIndex::open(database, Some(Arc::new(embedder))).await.unwrap();
     let ingest = Ingester::new(retrieval, reader(), None);
     assert!(run_until(&ingest, directory.path(), || began.load(Ordering::Acquire)).await);
-    assert!(stored_documents(ingest.retrieval()).await.is_empty());
+    assert!(stored_documents(&ingest).await.is_empty());
 }
 
 async fn an_ingest_that_writes_is_cancelled_and_leaves_the_document_as_it_was(database: Database) {
     let ingest = ingest(database).await;
-    let retrieval = ingest.retrieval();
+    let retrieval = &ingest.index().in_space(&Space::Owner);
     let passage =
         |text: String| NewPassage { heading: String::new(), text, position: String::new() };
     let entry = |digest: &str, count: usize| NewEntry {
@@ -219,7 +220,7 @@ async fn an_ingest_that_writes_is_cancelled_and_leaves_the_document_as_it_was(da
             cancel.cancel();
         };
         let (written, ()) = tokio::join!(writing, cancelling);
-        let stored = &stored_documents(retrieval).await["a.txt"];
+        let stored = &stored_documents(&ingest).await["a.txt"];
         match written {
             Ok(_) => {
                 assert_eq!(stored.len(), 3_000);

@@ -7,8 +7,8 @@ use lango_librarian::skills::SkillSources;
 use lango_librarian::{
     Holdings, KnowledgeSettings, LibrarianAgent, LibrarianResources, LibrarianSettings,
 };
-use lango_protocol::{CallId, SessionId, TurnId};
-use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, Retrieval};
+use lango_protocol::{CallId, SessionId, Space, SpaceAccess, TurnId};
+use lango_retrieval::{EmbedFuture, Embedder, EmbeddingModel, EmbeddingPurpose, RetrievalIndex};
 use lango_store::{Database, DatabaseLocation, Journal};
 use lango_tool::{ExcludedPaths, ToolContext, ToolError, ToolRegistry};
 use serde_json::Value;
@@ -53,7 +53,7 @@ pub(crate) async fn open_holdings(
     embedder: Option<Arc<dyn Embedder>>,
     settings: InquirySettings,
 ) -> Holdings {
-    let retrieval = Retrieval::open(database.clone(), embedder).await.unwrap();
+    let retrieval = RetrievalIndex::open(database.clone(), embedder).await.unwrap();
     Holdings::open(retrieval, settings).await.unwrap()
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn with_stores() -> LibrarianSettings {
 
 /// Returns the librarian's tools with these settings.
 pub(crate) async fn tools_with(holdings: &Holdings, settings: LibrarianSettings) -> ToolRegistry {
-    let retrieval = holdings.retrieval().clone();
+    let retrieval = holdings.index().clone();
     let journal = Journal::open(retrieval.database().clone()).await.unwrap();
     let resources = LibrarianResources { journal, retrieval };
     let agent = LibrarianAgent::open(settings, resources).await.unwrap();
@@ -98,9 +98,19 @@ pub(crate) async fn call(
     tool: &str,
     arguments: Value,
 ) -> Result<Value, ToolError> {
+    call_as(tools, &SpaceAccess::to(Space::Owner), tool, arguments).await
+}
+
+/// Makes a call in a turn of the one whose space it is.
+pub(crate) async fn call_as(
+    tools: &ToolRegistry,
+    space: &SpaceAccess,
+    tool: &str,
+    arguments: Value,
+) -> Result<Value, ToolError> {
     let prepared = tools.get(tool).unwrap().prepare(&arguments.to_string())?;
-    let output = prepared.run(context()).await?;
-    Ok(serde_json::from_str(&output.text).unwrap())
+    let output = prepared.run(ToolContext { space: space.clone(), ..context() }).await?;
+    Ok(serde_json::from_str(&output.text).unwrap_or(Value::String(output.text)))
 }
 
 /// Returns the context of a call by the librarian, in a new session.
@@ -110,6 +120,7 @@ pub(crate) fn context() -> ToolContext {
         turn: TurnId::generate(),
         call: CallId::generate(),
         agent: "librarian".parse().unwrap(),
+        space: SpaceAccess::to(Space::Owner),
         cancel: CancellationToken::new(),
         excluded: ExcludedPaths::default(),
     }

@@ -7,12 +7,12 @@ use lango_librarian::graph::{
     TraversalLimits, TraversalRequest,
 };
 use lango_librarian::{LibrarianError, Provenance};
-use lango_protocol::Timestamp;
+use lango_protocol::{Space, Timestamp};
 use lango_retrieval::{EntryKey, EntryKind};
 use lango_store::Database;
 use tokio_util::sync::CancellationToken;
 
-use crate::database::on_both;
+use crate::database::{holdings, on_both};
 
 on_both! {
     the_same_relation_is_recorded_once,
@@ -26,6 +26,10 @@ on_both! {
     a_hub_is_cut_and_not_read_whole,
     texts_are_related_through_what_they_mention,
     writers_at_once_record_each_relation_once,
+}
+
+async fn graph(database: &Database) -> Graph {
+    holdings(database).await.in_space(&Space::Owner).graph().clone()
 }
 
 pub(crate) fn name(text: &str) -> GraphName {
@@ -68,7 +72,7 @@ fn names(traversal: &Traversal) -> Vec<(String, u32)> {
 }
 
 async fn the_same_relation_is_recorded_once(database: Database) {
-    let graph = Graph::open(database).await.unwrap();
+    let graph = graph(&database).await;
     let mut first = triple("Ada  Lovelace", "Wrote", "Notes");
     first.provenance.source = Some("letters.md".to_owned());
     first.provenance.session = Some("work".to_owned());
@@ -89,7 +93,7 @@ async fn the_same_relation_is_recorded_once(database: Database) {
 }
 
 async fn an_ended_relation_is_found_at_its_time(database: Database) {
-    let graph = Graph::open(database).await.unwrap();
+    let graph = graph(&database).await;
     let now = Timestamp::now();
     let day =
         |days: i64| Timestamp::from_microseconds(now.as_microseconds() + days * 86_400_000_000);
@@ -135,7 +139,7 @@ async fn an_ended_relation_is_found_at_its_time(database: Database) {
 }
 
 async fn questions_are_bounded(database: Database) {
-    let graph = Graph::open(database).await.unwrap();
+    let graph = graph(&database).await;
     let many: Vec<NewTriple> = (0..30).map(|n| triple("hub", "has", &format!("n{n}"))).collect();
     graph.add_all(&many).await.unwrap();
     let error = graph
@@ -165,7 +169,7 @@ async fn add_cycle(graph: &Graph) {
 }
 
 async fn traversal_goes_by_levels_and_survives_circles(database: Database) {
-    let graph = Graph::open(database).await.unwrap();
+    let graph = graph(&database).await;
     add_cycle(&graph).await;
     let found = traverse(&graph, &request_from("A", 16)).await;
     let expected = [("a", 0), ("b", 1), ("c", 1), ("d", 2)].map(|(n, d)| (n.to_owned(), d));
@@ -190,7 +194,7 @@ async fn traversal_goes_by_levels_and_survives_circles(database: Database) {
 }
 
 async fn directions_and_predicates_are_kept_to(database: Database) {
-    let graph = Graph::open(database).await.unwrap();
+    let graph = graph(&database).await;
     let edges = [
         triple("ada", "wrote", "notes"),
         triple("ada", "knew", "babbage"),
@@ -222,7 +226,7 @@ async fn directions_and_predicates_are_kept_to(database: Database) {
 }
 
 async fn every_limit_is_said(database: Database) {
-    let graph = Graph::open(database).await.unwrap();
+    let graph = graph(&database).await;
     let chain: Vec<NewTriple> =
         (0..60).map(|n| triple(&format!("c{n}"), "next", &format!("c{}", n + 1))).collect();
     graph.add_all(&chain).await.unwrap();
@@ -249,7 +253,7 @@ async fn every_limit_is_said(database: Database) {
 }
 
 async fn a_cancelled_traversal_stops(database: Database) {
-    let graph = Graph::open(database).await.unwrap();
+    let graph = graph(&database).await;
     add_cycle(&graph).await;
     let cancel = CancellationToken::new();
     cancel.cancel();
@@ -258,7 +262,7 @@ async fn a_cancelled_traversal_stops(database: Database) {
 }
 
 async fn ten_thousand_predicates_are_no_burden(database: Database) {
-    let graph = Graph::open(database).await.unwrap();
+    let graph = graph(&database).await;
     let many: Vec<NewTriple> = (0..10_000)
         .map(|n| triple("centre", &format!("relates in way {n} to"), &format!("thing {}", n % 100)))
         .collect();
@@ -278,7 +282,7 @@ async fn ten_thousand_predicates_are_no_burden(database: Database) {
 }
 
 async fn a_hub_is_cut_and_not_read_whole(database: Database) {
-    let graph = Graph::open(database).await.unwrap();
+    let graph = graph(&database).await;
     let mut many: Vec<NewTriple> =
         (0..5_000).map(|n| triple("hub", "has", &format!("leaf {n}"))).collect();
     many.push(triple("leaf 3", "is next to", "far"));
@@ -298,7 +302,7 @@ fn document(key: &str) -> EntryKey {
 }
 
 async fn texts_are_related_through_what_they_mention(database: Database) {
-    let graph = Graph::open(database).await.unwrap();
+    let graph = graph(&database).await;
     let from = |subject, predicate, object, key: &str| NewTriple {
         mentioned_in: vec![document(key)],
         ..triple(subject, predicate, object)
@@ -329,7 +333,7 @@ async fn texts_are_related_through_what_they_mention(database: Database) {
 }
 
 async fn writers_at_once_record_each_relation_once(database: Database) {
-    let graph = Graph::open(database).await.unwrap();
+    let graph = graph(&database).await;
     let tasks: Vec<_> = (0..4)
         .map(|_| {
             let graph = graph.clone();

@@ -3,7 +3,8 @@
 use lango_librarian::Holdings;
 use lango_librarian::graph::GraphName;
 use lango_librarian::inquiries::InquirySettings;
-use lango_retrieval::{EntryKey, EntryKind, NewEntry, NewPassage, Retrieval};
+use lango_protocol::Space;
+use lango_retrieval::{EntryKey, EntryKind, NewEntry, NewPassage, RetrievalIndex};
 use lango_store::Database;
 use lango_tool::{SafetyLevel, ToolError};
 use serde_json::json;
@@ -18,7 +19,7 @@ async fn relations_are_added_found_and_followed(database: Database) {
     let ada = json!({
         "subject": "Ada", "predicate": "wrote", "object": "Notes", "source": "said by the user"
     });
-    let retrieval = Retrieval::open(database, None).await.unwrap();
+    let retrieval = RetrievalIndex::open(database, None).await.unwrap();
     let document = NewEntry {
         key: EntryKey::new(EntryKind::Documents, "default", "letters.md"),
         title: "Letters".into(),
@@ -30,7 +31,7 @@ async fn relations_are_added_found_and_followed(database: Database) {
             position: "line 1".into(),
         }],
     };
-    retrieval.put_entry(&document).await.unwrap();
+    retrieval.in_space(&Space::Owner).put_entry(&document).await.unwrap();
     let holdings = Holdings::open(retrieval, InquirySettings::default()).await.unwrap();
     let tools = tools(&holdings, None).await;
     let added = call(&tools, "graph_add", ada.clone()).await.unwrap();
@@ -65,7 +66,8 @@ async fn relations_are_added_found_and_followed(database: Database) {
         "subject": "Ada", "predicate": "knew", "object": "Charles", "source": "letters.md, line 1"
     });
     call(&tools, "graph_add", knew).await.unwrap();
-    let graph = holdings.graph();
+    let stores = holdings.in_space(&Space::Owner);
+    let graph = stores.graph();
     let name = GraphName::new("node", "charles").unwrap();
     let related = graph.find_related_texts(&name, 1, 5).await.unwrap();
     assert_eq!(related[0].entry, document.key, "a source that names a document links it");

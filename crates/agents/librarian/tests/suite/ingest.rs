@@ -10,7 +10,8 @@ use lango_librarian::documents::{
     IngestReport, IngestSource, Ingester, PageFetcher, ReadLimits, UnreadableReason,
     build_document_tools,
 };
-use lango_retrieval::{EntryKind, NewPassage, Retrieval};
+use lango_protocol::Space;
+use lango_retrieval::{EntryKind, NewPassage, RetrievalIndex};
 use lango_store::Database;
 use lango_tool::{ExcludedPaths, ToolContext, ToolError, ToolRegistry};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -30,7 +31,7 @@ on_both! {
 }
 
 pub(crate) async fn ingest(database: Database) -> Ingester {
-    let retrieval = Retrieval::open(database, None).await.unwrap();
+    let retrieval = RetrievalIndex::open(database, None).await.unwrap();
     Ingester::new(retrieval, reader(), None)
 }
 
@@ -38,11 +39,12 @@ async fn run(ingest: &Ingester, paths: &[&Path]) -> IngestReport {
     let sources: Vec<IngestSource> =
         paths.iter().map(|path| IngestSource::Path(path.into())).collect();
     let cancel = CancellationToken::new();
-    ingest.run(&sources, "notes", false, &mut |_| {}, &cancel).await.unwrap()
+    ingest.run(&Space::Owner, &sources, "notes", false, &mut |_| {}, &cancel).await.unwrap()
 }
 
 /// Returns the documents of the collection, by key.
-pub(crate) async fn stored_documents(retrieval: &Retrieval) -> BTreeMap<String, Vec<NewPassage>> {
+pub(crate) async fn stored_documents(ingest: &Ingester) -> BTreeMap<String, Vec<NewPassage>> {
+    let retrieval = ingest.index().in_space(&Space::Owner);
     let found =
         retrieval.list_entries(EntryKind::Documents, Some("notes"), None, 1_000).await.unwrap();
     let mut stored = BTreeMap::new();
@@ -56,7 +58,7 @@ pub(crate) async fn stored_documents(retrieval: &Retrieval) -> BTreeMap<String, 
 
 async fn names(ingest: &Ingester, root: &Path) -> Vec<String> {
     let root = root.canonicalize().unwrap();
-    let stored = stored_documents(ingest.retrieval()).await;
+    let stored = stored_documents(ingest).await;
     let name = |key: &String| Path::new(key).strip_prefix(&root).unwrap().display().to_string();
     stored.keys().map(name).collect()
 }
@@ -85,7 +87,7 @@ async fn unchanged_files_are_left_alone_changed_ones_replaced_and_gone_ones_remo
     let changed = run(&ingest, &[root]).await;
     assert_eq!(counts(&changed), (1, 1, 1, 1));
     assert!(changed.removed[0].ends_with("sub/three.rs"));
-    let stored = stored_documents(ingest.retrieval()).await;
+    let stored = stored_documents(&ingest).await;
     let texts: Vec<&str> = stored.values().flatten().map(|passage| passage.text.as_str()).collect();
     assert_eq!(texts, ["Four.", "The lamp.", "The bell."]);
     // A title is stored once, and a passage has its position.
@@ -158,9 +160,10 @@ async fn a_dry_run_writes_nothing(database: Database) {
     let ingest = ingest(database).await;
     let sources = [IngestSource::Path(directory.path().into())];
     let cancel = CancellationToken::new();
-    let report = ingest.run(&sources, "notes", true, &mut |_| {}, &cancel).await.unwrap();
+    let report =
+        ingest.run(&Space::Owner, &sources, "notes", true, &mut |_| {}, &cancel).await.unwrap();
     assert_eq!((report.added, report.passages), (1, 1));
-    assert!(stored_documents(ingest.retrieval()).await.is_empty());
+    assert!(stored_documents(&ingest).await.is_empty());
 }
 
 async fn an_ingest_that_is_stopped_goes_on_where_it_was(database: Database) {
@@ -179,10 +182,11 @@ async fn an_ingest_that_is_stopped_goes_on_where_it_was(database: Database) {
             cancel.cancel();
         }
     };
-    let report = ingest.run(&sources, "notes", false, &mut stop, &cancel).await.unwrap();
+    let report =
+        ingest.run(&Space::Owner, &sources, "notes", false, &mut stop, &cancel).await.unwrap();
     assert!(report.cancelled && report.added == 7, "{report:?}");
     assert_eq!(seen, (1..=7).map(|done| (done, 40)).collect::<Vec<_>>());
-    assert_eq!(stored_documents(ingest.retrieval()).await.len(), 7);
+    assert_eq!(stored_documents(&ingest).await.len(), 7);
     assert_eq!(counts(&run(&ingest, &[directory.path()]).await), (33, 0, 7, 0));
 }
 
@@ -214,16 +218,17 @@ const PICTURE: &str =
 
 async fn pages_are_fetched_and_follow_what_the_server_says(database: Database) {
     let (base, guard) = server(&[("/lamps", PAGE), ("/picture", PICTURE)]).await;
-    let retrieval = Retrieval::open(database, None).await.unwrap();
+    let retrieval = RetrievalIndex::open(database, None).await.unwrap();
     let fetch = PageFetcher::new(guard, ReadLimits::default());
     let ingest = Ingester::new(retrieval.clone(), reader(), Some(fetch));
     let cancel = CancellationToken::new();
     let lamps = IngestSource::parse(&format!("{base}/lamps#oil")).unwrap();
     let sources = [lamps.clone(), IngestSource::parse(&format!("{base}/picture")).unwrap()];
-    let report = ingest.run(&sources, "notes", false, &mut |_| {}, &cancel).await.unwrap();
+    let report =
+        ingest.run(&Space::Owner, &sources, "notes", false, &mut |_| {}, &cancel).await.unwrap();
     assert_eq!((report.added, report.skipped.len()), (1, 1), "{report:?}");
     assert!(matches!(report.skipped[0].reason, UnreadableReason::Unsupported { .. }));
-    let stored = stored_documents(&retrieval).await;
+    let stored = stored_documents(&ingest).await;
     let (key, passages) = stored.iter().next().unwrap();
     assert_eq!(*key, format!("{base}/lamps"));
     assert_eq!(
@@ -233,9 +238,10 @@ async fn pages_are_fetched_and_follow_what_the_server_says(database: Database) {
     // Without permission, an address of this machine is not reached.
     let refused = PageFetcher::new(Guard::new(Rules::default()), ReadLimits::default());
     let other = Ingester::new(retrieval.clone(), reader(), Some(refused));
-    let report = other.run(&[lamps], "notes", false, &mut |_| {}, &cancel).await.unwrap();
+    let report =
+        other.run(&Space::Owner, &[lamps], "notes", false, &mut |_| {}, &cancel).await.unwrap();
     assert!(report.failed() && report.skipped[0].reason.to_string().contains("egress.allow"));
-    assert_eq!(crate::ingest::stored_documents(&retrieval).await.len(), 1);
+    assert_eq!(crate::ingest::stored_documents(&ingest).await.len(), 1);
 }
 
 async fn the_tools_stay_in_the_workspace(database: Database) {

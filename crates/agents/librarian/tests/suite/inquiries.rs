@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use lango_librarian::inquiries::{Inquiries, InquirySettings, InquiryState, gaps};
 use lango_librarian::{InquiryContext, LibrarianAdvisor, LibrarianObserver};
-use lango_protocol::{SessionId, TurnId};
+use lango_protocol::{SessionId, Space, SpaceAccess, TurnId};
 use lango_runtime::{Advisor as _, ContextRequest, ContextSource as _, FinishedTurn};
 use lango_store::Database;
 use serde_json::json;
@@ -68,7 +68,8 @@ fn only_what_was_not_found_is_a_gap() {
 async fn a_gap_becomes_a_question_once(database: Database) {
     let holdings = holdings(&database).await;
     let tools = tools(&holdings, None).await;
-    let inquiries = holdings.inquiries();
+    let stores = holdings.in_space(&Space::Owner);
+    let inquiries = stores.inquiries();
     let session = SessionId::generate();
     let first =
         notice(inquiries, &turn_with_search(&session, "staging database host", EMPTY)).await;
@@ -90,13 +91,15 @@ async fn few_are_open_and_stale_ones_expire(database: Database) {
         InquirySettings { expires_after: Duration::from_millis(1), ..InquirySettings::default() };
     let session = SessionId::generate();
     let stale = open_holdings(&database, None, settings).await;
-    let short = stale.inquiries();
+    let stores = stale.in_space(&Space::Owner);
+    let short = stores.inquiries();
     let id = notice(short, &turn_with_search(&session, "moon phase", EMPTY)).await.remove(0);
     tokio::time::sleep(Duration::from_millis(5)).await;
     assert!(short.pending(10).await.unwrap().is_empty());
     assert_eq!(short.find(&id).await.unwrap().state, InquiryState::Expired);
     let holdings = holdings(&database).await;
-    let inquiries = holdings.inquiries();
+    let stores = holdings.in_space(&Space::Owner);
+    let inquiries = stores.inquiries();
     let again = notice(inquiries, &turn_with_search(&session, "moon phase", EMPTY)).await;
     assert_eq!(again.len(), 1, "what expired may be asked again");
     for (number, topic) in ["garden fence", "boat engine", "piano tuner"].iter().enumerate() {
@@ -108,7 +111,8 @@ async fn few_are_open_and_stale_ones_expire(database: Database) {
 
 async fn one_is_shown_and_then_not_for_some_turns(database: Database) {
     let holdings = holdings(&database).await;
-    let inquiries = holdings.inquiries();
+    let stores = holdings.in_space(&Space::Owner);
+    let inquiries = stores.inquiries();
     let session = SessionId::generate();
     let mut ids = Vec::new();
     for topic in ["garden fence colour", "boat engine model"] {
@@ -152,7 +156,8 @@ async fn show_inquiry(inquiries: &Inquiries, topic: &str) -> (SessionId, String)
 async fn an_answer_is_recognised_and_saved(database: Database) {
     let holdings =
         open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
-    let inquiries = holdings.inquiries();
+    let stores = holdings.in_space(&Space::Owner);
+    let inquiries = stores.inquiries();
     let (session, id) = show_inquiry(inquiries, "colour of the company car").await;
     let script = TurnScript::new(&session, "The company car has a dark green colour.");
     let found = inquiries.recognise(&session, &script.events).await.unwrap().unwrap();
@@ -161,7 +166,8 @@ async fn an_answer_is_recognised_and_saved(database: Database) {
     let inquiry = inquiries.find(&id).await.unwrap();
     assert_eq!(inquiry.state, InquiryState::Answered);
     assert_eq!(inquiry.knowledge_key.as_deref(), Some(found.knowledge_key.as_str()));
-    let known = holdings.knowledge();
+    let stores = holdings.in_space(&Space::Owner);
+    let known = stores.knowledge();
     let stored = known.newest(&found.knowledge_key).await.unwrap().unwrap();
     assert!(stored.content.contains("dark green"));
     assert!(stored.provenance.source.unwrap().contains(&script.events[0].id.to_string()));
@@ -174,7 +180,8 @@ async fn an_answer_is_recognised_and_saved(database: Database) {
 async fn what_is_no_answer_is_left_alone(database: Database) {
     let holdings =
         open_holdings(&database, Some(Cars::embedder()), InquirySettings::default()).await;
-    let inquiries = holdings.inquiries();
+    let stores = holdings.in_space(&Space::Owner);
+    let inquiries = stores.inquiries();
     let (session, id) = show_inquiry(inquiries, "colour of the company car").await;
     for message in [
         "What is the colour of the company car?",
@@ -200,7 +207,8 @@ async fn what_is_no_answer_is_left_alone(database: Database) {
 async fn the_librarian_answers_and_dismisses(database: Database) {
     let holdings = holdings(&database).await;
     let tools = tools(&holdings, None).await;
-    let inquiries = holdings.inquiries();
+    let stores = holdings.in_space(&Space::Owner);
+    let inquiries = stores.inquiries();
     let session = SessionId::generate();
     let one = notice(inquiries, &turn_with_search(&session, "garden fence colour", EMPTY))
         .await
@@ -230,17 +238,23 @@ async fn the_librarian_answers_and_dismisses(database: Database) {
 async fn the_runtime_is_served(database: Database) {
     let agent: lango_protocol::AgentName = "librarian".parse().unwrap();
     let session = SessionId::generate();
+    let access = SpaceAccess::to(Space::Owner);
     let request = ContextRequest {
         session: &session,
         turn: TurnId::generate(),
         agent: &agent,
         message: "hello",
+        space: &access,
     };
     let holdings = holdings(&database).await;
     let context = InquiryContext::new(holdings.clone(), agent.clone());
     assert!(context.blocks(request).await.is_empty());
-    assert_eq!(LibrarianAdvisor(holdings.clone()).advise("fs_read", "no").await, None);
-    let inquiries = holdings.inquiries();
+    assert_eq!(
+        LibrarianAdvisor(holdings.clone()).advise(&Space::Owner, "fs_read", "no").await,
+        None
+    );
+    let stores = holdings.in_space(&Space::Owner);
+    let inquiries = stores.inquiries();
     notice(inquiries, &turn_with_search(&session, "boat engine", EMPTY)).await;
     let context = InquiryContext::new(holdings.clone(), agent.clone());
     let blocks = context.blocks(request).await;
@@ -251,7 +265,7 @@ async fn the_runtime_is_served(database: Database) {
     // A turn that the journal does not have is ignored without an error.
     let journal = lango_store::Journal::open(database).await.unwrap();
     let observer = LibrarianObserver::new(holdings, journal);
-    let unknown = FinishedTurn::new(session, TurnId::generate(), Vec::new(), 1);
+    let unknown = FinishedTurn::new(session, TurnId::generate(), Space::Owner, Vec::new(), 1);
     let done = lango_runtime::TurnObserver::finished(&observer, &unknown).await;
     assert_eq!(done, Ok(()));
 }

@@ -3,6 +3,7 @@
 use lango_librarian::Holdings;
 use lango_librarian::inquiries::InquirySettings;
 use lango_librarian::knowledge::KnowledgeCategory;
+use lango_protocol::Space;
 use lango_store::{Database, Statement};
 use lango_tool::ToolError;
 use serde_json::{Value, json};
@@ -23,7 +24,7 @@ fn save(key: &str, content: &str) -> Value {
 }
 
 async fn keys(holdings: &Holdings, query: &str) -> Vec<String> {
-    let found = holdings.knowledge().search(query, None, 10).await.unwrap();
+    let found = holdings.in_space(&Space::Owner).knowledge().search(query, None, 10).await.unwrap();
     found.hits.into_iter().map(|hit| hit.key).collect()
 }
 
@@ -42,7 +43,8 @@ async fn a_key_that_is_taken_gets_a_new_version(database: Database) {
     assert_eq!(other["replaced"]["content"], "cargo build");
     assert_eq!(other["replaced"]["by"], "librarian");
     assert!(other["replaced"]["recorded_at"].is_string());
-    let history = holdings.knowledge().list_versions("build command").await.unwrap();
+    let history =
+        holdings.in_space(&Space::Owner).knowledge().list_versions("build command").await.unwrap();
     let contents: Vec<(i64, &str)> =
         history.iter().map(|one| (one.version, one.content.as_str())).collect();
     assert_eq!(contents, [(2, "make all"), (1, "cargo build")]);
@@ -88,7 +90,8 @@ async fn what_is_removed_is_gone(database: Database) {
         call(&tools, "save_knowledge", save("hint", content)).await.unwrap();
     }
     call(&tools, "save_knowledge", save("other", "Something else.")).await.unwrap();
-    let knowledge = holdings.knowledge();
+    let stores = holdings.in_space(&Space::Owner);
+    let knowledge = stores.knowledge();
     assert!(knowledge.remove("HINT").await.unwrap());
     assert!(!knowledge.remove("hint").await.unwrap());
     assert!(keys(&holdings, "hint quokka zanzibar").await.is_empty());
@@ -128,9 +131,11 @@ async fn writers_at_once_lose_nothing(database: Database) {
     }
     versions.sort_unstable();
     assert_eq!(versions, [1, 2, 3, 4]);
-    let history = holdings.knowledge().list_versions("shared").await.unwrap();
+    let history =
+        holdings.in_space(&Space::Owner).knowledge().list_versions("shared").await.unwrap();
     assert_eq!(history.len(), 4);
-    let found = holdings.knowledge().search("writer", None, 10).await.unwrap();
+    let found =
+        holdings.in_space(&Space::Owner).knowledge().search("writer", None, 10).await.unwrap();
     assert_eq!(found.hits.len(), 1);
     assert_eq!(found.hits[0].text, history[0].content);
 }
@@ -153,6 +158,11 @@ async fn bad_input_is_refused(database: Database) {
         let error = call(&tools, tool, bad.clone()).await.unwrap_err();
         assert!(matches!(error, ToolError::Arguments(_)), "{tool} {bad}: {error}");
     }
-    let none = holdings.knowledge().list(Some(KnowledgeCategory::Fact), "", 10).await.unwrap();
+    let none = holdings
+        .in_space(&Space::Owner)
+        .knowledge()
+        .list(Some(KnowledgeCategory::Fact), "", 10)
+        .await
+        .unwrap();
     assert!(none.is_empty());
 }

@@ -2,7 +2,7 @@
 //! help.
 
 use lango_librarian::learnings::{Learnings, observe};
-use lango_protocol::{CallReport, CallStatus, SessionId};
+use lango_protocol::{CallReport, CallStatus, SessionId, Space};
 use lango_store::Database;
 use serde_json::json;
 
@@ -53,7 +53,8 @@ fn a_turn_shows_what_helped() {
 
 async fn a_failure_that_was_overcome_twice_becomes_a_lesson(database: Database) {
     let holdings = holdings(&database).await;
-    let learnings = holdings.learnings();
+    let stores = holdings.in_space(&Space::Owner);
+    let learnings = stores.learnings();
     let session = SessionId::generate();
     assert!(learn(learnings, &turn_with_fix(&session, "a.rs", "src/a.rs")).await.is_empty());
     assert_eq!(learnings.advise("fs_read", MISSING).await.unwrap(), None);
@@ -81,7 +82,8 @@ async fn a_failure_that_was_overcome_twice_becomes_a_lesson(database: Database) 
 async fn advice_is_trusted_as_far_as_it_helps(database: Database) {
     let holdings = holdings(&database).await;
     let tools = tools(&holdings, None).await;
-    let learnings = holdings.learnings();
+    let stores = holdings.in_space(&Space::Owner);
+    let learnings = stores.learnings();
     let lesson = json!({ "trigger": "fs_read", "fix": "list first", "error_pattern": MISSING });
     call(&tools, "save_learning", lesson).await.unwrap();
     let advice = learnings.advise("fs_read", MISSING).await.unwrap().unwrap();
@@ -131,7 +133,8 @@ async fn lessons_are_told_and_found(database: Database) {
     assert_eq!((&hit["confidence"], &hit["trigger"]), (&json!(0.5), &json!("exec_shell")));
     let none = call(&tools, "search_learnings", json!({ "query": "moon" })).await.unwrap();
     assert_eq!(none["hits"], json!([]));
-    let learnings = holdings.learnings();
+    let stores = holdings.in_space(&Space::Owner);
+    let learnings = stores.learnings();
     let error = "exit 101: failed to fetch https://other.example/x, giving up";
     let advice = learnings.advise("exec_shell", error).await.unwrap().unwrap();
     assert!(advice.text.contains("CARGO_NET_OFFLINE") && advice.text.contains("no network"));
@@ -140,7 +143,8 @@ async fn lessons_are_told_and_found(database: Database) {
 
 async fn a_turn_is_taken_in_once(database: Database) {
     let holdings = holdings(&database).await;
-    let learnings = holdings.learnings();
+    let stores = holdings.in_space(&Space::Owner);
+    let learnings = stores.learnings();
     let script = turn_with_fix(&SessionId::generate(), "a.rs", "src/a.rs");
     for _ in 0..3 {
         assert!(learn(learnings, &script).await.is_empty(), "seen once, however often it is told");

@@ -12,4 +12,5 @@ mod learnings;
 mod reading;
 mod reports;
 mod skills;
+mod spaces;
 mod turns;

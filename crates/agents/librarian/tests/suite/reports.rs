@@ -9,7 +9,7 @@ use lango_librarian::documents::{PageFetcher, ReadLimits};
 use lango_librarian::inquiries::InquirySettings;
 use lango_librarian::skills::{SkillDrafts, SkillSources};
 use lango_librarian::{DocumentSettings, LibrarianSettings, WebSearchClient};
-use lango_protocol::{CallReport, ReportDetails, SessionId};
+use lango_protocol::{CallReport, ReportDetails, SessionId, Space};
 use lango_store::{Database, DatabaseLocation};
 use lango_tool::ToolRegistry;
 use serde_json::{Value, json};
@@ -168,7 +168,8 @@ async fn questions_are_listed_answered_and_closed(database: Database) {
         report_text(&tools, "librarian_pending_inquiries", json!({})).await,
         "There is no open question."
     );
-    let (inquiries, session) = (holdings.inquiries(), SessionId::generate());
+    let stores = holdings.in_space(&Space::Owner);
+    let (inquiries, session) = (stores.inquiries(), SessionId::generate());
     let fence =
         notice(inquiries, &turn_with_search(&session, "garden fence", EMPTY)).await.remove(0);
     let open = run_and_report(&tools, "librarian_pending_inquiries", json!({})).await;

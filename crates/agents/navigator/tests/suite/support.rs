@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lango_egress::{Guard, Rules};
 use lango_navigator::{Navigator, NavigatorAgent, NavigatorSettings};
-use lango_protocol::{CallId, CallReport, SessionId, TurnId};
+use lango_protocol::{CallId, CallReport, SessionId, Space, SpaceAccess, TurnId};
 use lango_tool::{ExcludedPaths, Proposal, ToolContext, ToolError, ToolOutput, ToolRegistry};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -81,6 +81,7 @@ impl Tools {
             turn: TurnId::generate(),
             call: CallId::generate(),
             agent: "navigator".parse().unwrap(),
+            space: SpaceAccess::to(Space::Owner),
             cancel: CancellationToken::new(),
             excluded: ExcludedPaths::default(),
         };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lango_operator::{OperatorAgent, OperatorResources, OperatorSettings, Workspace};
 use lango_places::{Places, PlacesSettings};
-use lango_protocol::{CallId, CallReport, SessionId, TurnId};
+use lango_protocol::{CallId, CallReport, SessionId, Space, SpaceAccess, TurnId};
 use lango_sandbox::{ConfinementLevel, LevelRequirement, Sandbox};
 use lango_store::{Database, DatabaseLocation};
 use lango_tool::{ExcludedPaths, Proposal, ToolContext, ToolError, ToolOutput, ToolRegistry};
@@ -182,6 +182,7 @@ pub(crate) fn context(cancel: CancellationToken) -> ToolContext {
         turn: TurnId::generate(),
         call: CallId::generate(),
         agent: "operator".parse().unwrap(),
+        space: SpaceAccess::to(Space::Owner),
         cancel,
         excluded: ExcludedPaths::default(),
     }

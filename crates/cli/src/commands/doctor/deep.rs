@@ -2,8 +2,11 @@
 
 use lango_app::knowledge::{self, EmbeddingChoice};
 use lango_app::{AppError, Stores, build_memory_settings};
-use lango_chronicler::{Chronicler, ChroniclerError, Memory, MemoryResources, MemorySettings};
-use lango_retrieval::{EntryKind, Retrieval};
+use lango_chronicler::{
+    Chronicler, ChroniclerError, MemoryResources, MemorySettings, MemorySystem,
+};
+use lango_protocol::Space;
+use lango_retrieval::{EntryKind, RetrievalIndex};
 use lango_store::Journal;
 
 use super::{CheckState, DoctorCheck, build_check};
@@ -49,7 +52,7 @@ pub(super) async fn examine(
 async fn open(
     context: &CommandContext,
     stores: &Result<Stores, AppError>,
-) -> Result<(Retrieval, Journal), String> {
+) -> Result<(RetrievalIndex, Journal), String> {
     let Stores { database, journal } = stores.as_ref().map_err(ToString::to_string)?.clone();
     let retrieval = knowledge::open(context.config(), database).await;
     Ok((retrieval.map_err(|error| error.to_string())?, journal))
@@ -57,24 +60,25 @@ async fn open(
 
 async fn check_memory(
     settings: MemorySettings,
-    retrieval: &Retrieval,
+    retrieval: &RetrievalIndex,
     journal: Journal,
 ) -> Result<String, String> {
     let told = |error: ChroniclerError| error.to_string();
     let resources = MemoryResources { journal, retrieval: retrieval.clone(), observer: None };
-    let memory = Memory::open(settings, resources).await.map_err(told)?;
+    let memory = MemorySystem::open(settings, resources).await.map_err(told)?;
     let problems = Chronicler::new(memory).check().await.map_err(told)?;
     report_problems(problems.into_iter().map(|one| one.what).collect())
         .map(|_| "memories, observations, index and journal agree".to_owned())
 }
 
 /// Describes how much is stored.
-async fn describe_sizes(retrieval: &Retrieval) -> Result<String, String> {
+async fn describe_sizes(retrieval: &RetrievalIndex) -> Result<String, String> {
     let mut parts = Vec::new();
-    for space in EntryKind::ALL {
-        let sizes = retrieval.list_collections(space).await.map_err(|error| error.to_string())?;
+    let own = retrieval.in_space(&Space::Owner);
+    for kind in EntryKind::ALL {
+        let sizes = own.list_collections(kind).await.map_err(|error| error.to_string())?;
         let entries: u64 = sizes.iter().map(|size| size.entries).sum();
-        parts.push(format!("{entries} {space}"));
+        parts.push(format!("{entries} {kind}"));
     }
     let missing = retrieval.count_missing_vectors().await.map_err(|error| error.to_string())?;
     let missing = match missing {

@@ -72,7 +72,7 @@ impl Tool for AddNote {
 
 #[cfg(test)]
 mod tests {
-    use lango_protocol::{CallId, SessionId, TurnId};
+    use lango_protocol::{CallId, SessionId, Space, SpaceAccess, TurnId};
     use lango_store::testing::{on_sqlite, open};
     use lango_tool::{ExcludedPaths, RegisteredTool};
     use tokio_util::sync::CancellationToken;
@@ -85,6 +85,7 @@ mod tests {
             turn: TurnId::generate(),
             call: CallId::generate(),
             agent: "sample".parse().unwrap(),
+            space: SpaceAccess::to(Space::Owner),
             cancel: CancellationToken::new(),
             excluded: ExcludedPaths::default(),
         }

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lango_places::Places;
-use lango_retrieval::{EntryKey, EntryKind, PutOutcome, Retrieval, RetrievalError};
+use lango_protocol::Space;
+use lango_retrieval::{EntryKey, EntryKind, PutOutcome, Retrieval, RetrievalError, RetrievalIndex};
 use lango_tool::ExcludedPaths;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -54,7 +55,7 @@ pub enum IngestError {
 /// Reads sources into the index. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Ingester {
-    retrieval: Retrieval,
+    index: RetrievalIndex,
     reader: DocumentReader,
     fetch: Option<PageFetcher>,
     access: FileAccess,
@@ -62,8 +63,8 @@ pub struct Ingester {
 
 impl Ingester {
     /// Creates an ingest of any file that the user may read, and of pages if `fetch` is given.
-    pub fn new(retrieval: Retrieval, reader: DocumentReader, fetch: Option<PageFetcher>) -> Self {
-        Self { retrieval, reader, fetch, access: FileAccess::Anywhere }
+    pub fn new(index: RetrievalIndex, reader: DocumentReader, fetch: Option<PageFetcher>) -> Self {
+        Self { index, reader, fetch, access: FileAccess::Anywhere }
     }
 
     /// Limits the ingest to files in `root`, except for excluded ones. Paths are relative to it.
@@ -77,16 +78,17 @@ impl Ingester {
     }
 
     /// Returns the index that documents are written to.
-    pub fn retrieval(&self) -> &Retrieval {
-        &self.retrieval
+    pub fn index(&self) -> &RetrievalIndex {
+        &self.index
     }
 
-    /// Reads sources into a collection. With `pretend`, nothing is written.
+    /// Reads sources into a collection of a space. With `pretend`, nothing is written.
     ///
     /// Unreadable sources are listed in the report and stop nothing. Documents below an ingested
     /// directory are removed if their files no longer exist or are hidden or ignored now.
     pub async fn run(
         &self,
+        space: &Space,
         sources: &[IngestSource],
         collection: &str,
         pretend: bool,
@@ -94,10 +96,11 @@ impl Ingester {
         cancel: &CancellationToken,
     ) -> Result<IngestReport, IngestError> {
         check_collection(collection)?;
+        let retrieval = self.index.in_space(space);
         let total = self.count_sources(sources, cancel).await?;
         let (out, ready) = mpsc::channel(QUEUE_CAPACITY);
         let producer = DocumentProducer {
-            retrieval: &self.retrieval,
+            retrieval: &retrieval,
             reader: &self.reader,
             fetch: self.fetch.as_ref(),
             access: &self.access,
@@ -107,7 +110,7 @@ impl Ingester {
             read_ahead: read_ahead(),
         };
         let mut writer = DocumentWriter {
-            retrieval: &self.retrieval,
+            retrieval: &retrieval,
             collection,
             pretend,
             done: 0,

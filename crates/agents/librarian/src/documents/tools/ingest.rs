@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lango_egress::Destination;
 use lango_places::Places;
-use lango_protocol::CallReport;
+use lango_protocol::{CallReport, Space};
 use lango_text::{code_span, make_visible, to_one_line};
 use lango_tool::{CarriedText, Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
@@ -109,6 +109,11 @@ impl Tool for IngestDocuments {
     ) -> Result<IngestResult, ToolError> {
         let source = match (arguments.path, arguments.url) {
             (Some(path), None) if !path.trim().is_empty() => {
+                // The files are the owner's.
+                if *context.space.own() != Space::Owner {
+                    let text = "only the owner's turns read files of the workspace; give a url";
+                    return Err(ToolError::Forbidden(text.to_owned()));
+                }
                 IngestSource::Path(PathBuf::from(path))
             }
             (None, Some(url)) => IngestSource::parse_address(&url)
@@ -122,7 +127,8 @@ impl Tool for IngestDocuments {
             self.ingest.clone().within(&self.workspace, places, excluded).map_err(|error| {
                 ToolError::Failed(format!("the workspace cannot be read: {error}"))
             })?;
-        let ran = ingest.run(&[source], &collection, false, &mut |_| {}, &context.cancel).await;
+        let (space, cancel) = (context.space.own(), &context.cancel);
+        let ran = ingest.run(space, &[source], &collection, false, &mut |_| {}, cancel).await;
         let report = ran.map_err(|error| ToolError::Failed(error.to_string()))?;
         if report.cancelled {
             return Err(ToolError::Cancelled);

@@ -1,6 +1,6 @@
 //! Implements `rag_list`, which lists collections and documents.
 
-use lango_protocol::CallReport;
+use lango_protocol::{CallReport, OwnerStore};
 use lango_retrieval::{EntryKind, RetrievalError};
 use lango_text::{code_span, to_one_line};
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
@@ -34,6 +34,9 @@ struct CollectionView {
     collection: String,
     documents: u64,
     passages: u64,
+    /// Whose collection it is, if it is of another space than the turn's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -53,25 +56,25 @@ impl Tool for ListDocuments {
     const LEVEL: SafetyLevel = SafetyLevel::Safe;
     const READ_ONLY: bool = true;
 
-    async fn run(&self, _: ListArguments, _: ToolContext) -> Result<ListResult, ToolError> {
+    async fn run(&self, _: ListArguments, context: ToolContext) -> Result<ListResult, ToolError> {
         let failed = |error: RetrievalError| ToolError::Failed(error.to_string());
-        let retrieval = self.ingest.retrieval();
-        let collections = retrieval.list_collections(EntryKind::Documents).await.map_err(failed)?;
         let most = u32::try_from(MAX_LISTED_COUNT).unwrap_or(u32::MAX);
-        let found = retrieval
-            .list_entries(EntryKind::Documents, None, None, most + 1)
-            .await
-            .map_err(failed)?;
+        let (mut collections, mut found) = (Vec::new(), Vec::new());
+        for space in context.space.readable(OwnerStore::Documents) {
+            let retrieval = self.ingest.index().in_space(&space);
+            let sizes = retrieval.list_collections(EntryKind::Documents).await.map_err(failed)?;
+            collections.extend(sizes.into_iter().map(|size| CollectionView {
+                collection: size.collection,
+                documents: size.entries,
+                passages: size.passages,
+                from: context.space.origin_of(&space),
+            }));
+            let entries = retrieval.list_entries(EntryKind::Documents, None, None, most + 1);
+            found.extend(entries.await.map_err(failed)?);
+        }
         let more = found.len() > MAX_LISTED_COUNT;
         Ok(ListResult {
-            collections: collections
-                .into_iter()
-                .map(|size| CollectionView {
-                    collection: size.collection,
-                    documents: size.entries,
-                    passages: size.passages,
-                })
-                .collect(),
+            collections,
             documents: found
                 .into_iter()
                 .take(MAX_LISTED_COUNT)
@@ -110,7 +113,8 @@ impl CollectionView {
     fn size(&self) -> String {
         let documents = number_with_noun(self.documents, "document", "documents");
         let passages = number_with_noun(self.passages, "passage", "passages");
-        format!("{documents} with {passages} in {}", code_span(&self.collection))
+        let from = self.from.as_deref().map_or_else(String::new, |from| format!(" of {from}"));
+        format!("{documents} with {passages} in {}{from}", code_span(&self.collection))
     }
 }
 

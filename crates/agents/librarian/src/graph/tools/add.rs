@@ -54,7 +54,7 @@ impl Tool for AddRelation {
     const READ_ONLY: bool = false;
 
     async fn run(&self, given: AddArguments, context: ToolContext) -> Result<AddOutput, ToolError> {
-        let graph = self.holdings.graph();
+        let stores = self.holdings.in_space(context.space.own());
         let subject = GraphName::new("subject", &given.subject)?;
         let predicate = GraphName::new("predicate", &given.predicate)?;
         let object = GraphName::new("object", &given.object)?;
@@ -65,7 +65,7 @@ impl Tool for AddRelation {
             object: object.shown().to_owned(),
         };
         let mentioned_in = match &given.source {
-            Some(source) => find_documents(self.holdings.retrieval(), source).await?,
+            Some(source) => find_documents(stores.retrieval(), source).await?,
             None => Vec::new(),
         };
         let triple = NewTriple {
@@ -76,7 +76,7 @@ impl Tool for AddRelation {
             valid_from: None,
             mentioned_in,
         };
-        Ok(output(graph.record_relation(triple).await?))
+        Ok(output(stores.graph().record_relation(triple).await?))
     }
 
     fn propose(&self, given: &AddArguments) -> Option<Proposal> {

@@ -51,7 +51,11 @@ impl Tool for QueryRelations {
     const LEVEL: SafetyLevel = SafetyLevel::Safe;
     const READ_ONLY: bool = true;
 
-    async fn run(&self, given: QueryArguments, _: ToolContext) -> Result<QueryOutput, ToolError> {
+    async fn run(
+        &self,
+        given: QueryArguments,
+        context: ToolContext,
+    ) -> Result<QueryOutput, ToolError> {
         let name = |what, text: &Option<String>| {
             text.as_deref().map(|text| GraphName::new(what, text)).transpose()
         };
@@ -62,7 +66,8 @@ impl Tool for QueryRelations {
             limit: MAX_RELATION_COUNT,
             ..RelationQuery::default()
         };
-        let found = self.holdings.graph().find_relations(&question).await?;
+        let stores = self.holdings.in_space(context.space.own());
+        let found = stores.graph().find_relations(&question).await?;
         let note = if found.more {
             Some(format!(
                 "there are more than these {MAX_RELATION_COUNT}; name more of the relation"

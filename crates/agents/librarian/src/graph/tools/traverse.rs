@@ -74,7 +74,7 @@ impl Tool for FollowRelations {
         given: TraverseArguments,
         context: ToolContext,
     ) -> Result<TraverseOutput, ToolError> {
-        let graph = self.holdings.graph();
+        let stores = self.holdings.in_space(context.space.own());
         if given.max_depth == 0 {
             return Err(ToolError::Arguments("max_depth must be at least 1".to_owned()));
         }
@@ -93,7 +93,7 @@ impl Tool for FollowRelations {
             limits: LIMITS,
             mark_open: false,
         };
-        Ok(convert_traversal(graph.traverse(&request, &context.cancel).await?))
+        Ok(convert_traversal(stores.graph().traverse(&request, &context.cancel).await?))
     }
 
     fn describe(&self, given: &TraverseArguments) -> Option<String> {
