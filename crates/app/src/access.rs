@@ -110,6 +110,14 @@ impl ServedTeams {
         state.runtimes.values().map(Runtime::turns_under_way).sum()
     }
 
+    /// Stops the running turns of an API client that has no access any more.
+    pub fn revoke_turns(&self, caller: &Caller, reason: &str) {
+        let runtimes: Vec<Runtime> = self.state().runtimes.values().cloned().collect();
+        let stopped: usize =
+            runtimes.iter().map(|runtime| runtime.revoke_turns(caller, reason)).sum();
+        tracing::info!(%caller, stopped, "the turns of a client were stopped");
+    }
+
     /// Waits for the work that follows the turns so far, and returns what could not be done.
     pub async fn wait_for_observers(&self) -> Vec<String> {
         let runtimes: Vec<Runtime> = self.state().runtimes.values().cloned().collect();
@@ -163,6 +171,8 @@ impl ServedTeams {
 impl Teams for ServedTeams {
     fn team(&self, caller: &Caller) -> Option<Runtime> {
         let reach = self.find_reachable_agents(caller)?;
+        let owner_stores =
+            self.callers.find_cached(caller).map(|record| record.reads_owner).unwrap_or_default();
         let mut state = self.state();
         if let Some(runtime) = state.runtimes.get(&reach) {
             return Some(runtime.clone().with_owner_stores(owner_stores));
@@ -171,8 +181,6 @@ impl Teams for ServedTeams {
         let made = self.build_runtime(&state, &reach);
         let runtime =
             made.inspect_err(|error| tracing::warn!(%error, "a client has no team")).ok()?;
-        let owner_stores =
-            self.callers.find_cached(caller).map(|record| record.reads_owner).unwrap_or_default();
         state.runtimes.insert(reach, runtime.clone());
         Some(runtime.with_owner_stores(owner_stores))
     }

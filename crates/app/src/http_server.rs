@@ -9,13 +9,14 @@ use lango_a2a::server::{A2aEndpoint, A2aEndpointParts, CardSettings, Settings};
 use lango_a2a::signature::CardSigner;
 use lango_egress::Guard;
 use lango_mcp::server::{McpEndpoint, McpParts};
-use lango_protocol::AgentName;
+use lango_protocol::{AgentName, OWNER};
 use lango_server::{
-    AccessControl, AccessParts, CallerToken, Endpoints, HostGate, Listener, OpenAiEndpoint,
-    OpenAiParts, combine_routes,
+    AccessControl, AccessParts, CallerToken, Callers, Endpoints, HostGate, Listener,
+    OpenAiEndpoint, OpenAiParts, RevokedToken, combine_routes,
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::access::ServedTeams;
 use crate::config::ServerConfig;
 use crate::home::expand_path;
 use crate::owner::OwnerToken;
@@ -23,6 +24,12 @@ use crate::{App, AppError, Notice, ServeOptions, ServedAssembly, web};
 
 /// Limits how long running turns may take to end when the server stops.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
+
+/// Sets how often revoked tokens are looked for.
+const REVOCATION_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Limits how long the streams of a revoked token may take to end by themselves.
+const STREAM_END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Holds a client's choices about the server; the configuration decides the others.
 #[derive(Debug, Clone, Default)]
@@ -108,14 +115,57 @@ impl HttpServer {
         announce(listener.address(), &owner)?;
         let teams = Arc::clone(&serving.teams);
         let ended = closing.clone();
+        let revocations = Revocations {
+            callers: serving.callers.clone(),
+            teams: Arc::clone(&teams),
+            a2a: a2a.clone(),
+        };
         tokio::spawn(async move {
-            ended.cancelled().await;
+            ended.run_until_cancelled(revocations.watch()).await;
             a2a.close().await;
         });
         let is_busy = move || teams.count_running_turns() > 0;
         listener.serve(routes, stop, closing, GRACE_PERIOD, is_busy).await;
         serving.end().await;
         Ok(())
+    }
+}
+
+/// Ends what a client has under way when its token is revoked. Tokens are revoked by another
+/// process, so the database is looked at from time to time.
+struct Revocations {
+    callers: Callers,
+    teams: Arc<ServedTeams>,
+    a2a: A2aEndpoint,
+}
+
+impl Revocations {
+    async fn watch(&self) {
+        loop {
+            tokio::time::sleep(REVOCATION_INTERVAL).await;
+            match self.callers.take_revoked().await {
+                Ok(revoked) => {
+                    for token in revoked {
+                        self.end_token(&token).await;
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "revoked tokens could not be looked up"),
+            }
+        }
+    }
+
+    async fn end_token(&self, token: &RevokedToken) {
+        let caller = &token.caller;
+        if caller.as_str() != OWNER {
+            let reason = format!("the token of {caller} was revoked");
+            self.teams.revoke_turns(caller, &reason);
+            if let Err(error) = self.a2a.cancel_tasks_of(caller).await {
+                tracing::warn!(%caller, %error, "the tasks of a client were not cancelled");
+            }
+            // The streams say how their turns ended before they are cut.
+            tokio::time::sleep(STREAM_END_TIMEOUT).await;
+        }
+        token.end_streams();
     }
 }
 

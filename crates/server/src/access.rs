@@ -14,11 +14,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use lango_protocol::Caller;
 use lango_runtime::OWNER;
+use tokio_util::sync::CancellationToken;
 
 use crate::EndpointKind;
 use crate::callers::Callers;
 use crate::gate::{ConnectionEnds, HostGate};
 use crate::refusal::RequestRefusal;
+use crate::revocable_stream::make_revocable;
 use crate::token::{CallerToken, TokenDigest};
 use crate::token_throttle::TokenThrottle;
 
@@ -60,6 +62,12 @@ pub struct AccessControl {
     throttle: TokenThrottle,
 }
 
+/// The caller of a request, with what ends its streams.
+struct IdentifiedCaller {
+    caller: Caller,
+    revoked: Option<CancellationToken>,
+}
+
 impl AccessControl {
     /// Creates the access check from its parts.
     pub fn new(parts: AccessParts) -> Result<Self, lango_protocol::InvalidName> {
@@ -79,9 +87,9 @@ impl AccessControl {
         &self,
         parts: &Parts,
         ends: ConnectionEnds,
-    ) -> Result<Option<Caller>, RequestRefusal> {
+    ) -> Result<Option<IdentifiedCaller>, RequestRefusal> {
         if self.open {
-            return Ok(Some(self.owner.clone()));
+            return Ok(Some(IdentifiedCaller { caller: self.owner.clone(), revoked: None }));
         }
         let path = parts.uri.path();
         let endpoint = EndpointKind::of_path(path);
@@ -92,7 +100,8 @@ impl AccessControl {
             }
             return Err(RequestRefusal::unauthenticated("this server requires a token"));
         };
-        let (caller, endpoints) = self.authenticate(&token, ends.remote).await?;
+        let (client, endpoints) = self.authenticate(&token, ends.remote).await?;
+        let caller = &client.caller;
         match endpoint {
             Some(endpoint) if !public && !endpoints.contains(&endpoint) => {
                 Err(RequestRefusal::new(
@@ -101,7 +110,7 @@ impl AccessControl {
                     format!("{caller} may not use the endpoint {endpoint}"),
                 ))
             }
-            _ => Ok(Some(caller)),
+            _ => Ok(Some(client)),
         }
     }
 
@@ -110,7 +119,7 @@ impl AccessControl {
         &self,
         token: &str,
         from: IpAddr,
-    ) -> Result<(Caller, BTreeSet<EndpointKind>), RequestRefusal> {
+    ) -> Result<(IdentifiedCaller, BTreeSet<EndpointKind>), RequestRefusal> {
         let digest = TokenDigest::of(token);
         self.throttle.check(from, &digest).map_err(|wait| RequestRefusal {
             retry_after: Some(wait),
@@ -130,13 +139,16 @@ impl AccessControl {
             )
         })?;
         let holder = if configured {
-            Some((self.owner.clone(), BTreeSet::from(EndpointKind::ALL)))
+            // A token of the configuration is valid as long as this process runs.
+            let client = IdentifiedCaller { caller: self.owner.clone(), revoked: None };
+            Some((client, BTreeSet::from(EndpointKind::ALL)))
         } else {
             // A configured token replaces one that was printed.
             let outdated = |name: &Caller| self.owner_digest.is_some() && *name == self.owner;
-            found
-                .filter(|record| !outdated(&record.name))
-                .map(|record| (record.name, record.endpoints))
+            found.filter(|record| !outdated(&record.name)).map(|record| {
+                let revoked = Some(self.callers.register_use(digest, &record.name));
+                (IdentifiedCaller { caller: record.name, revoked }, record.endpoints)
+            })
         };
         let Some(holder) = holder else {
             if self.throttle.record_failure(from) {
@@ -204,7 +216,8 @@ pub(crate) async fn admit_request(
         StatusCode::NO_CONTENT.into_response()
     } else {
         match access.authorize(parts, body, ends).await {
-            Ok(request) => next.run(request).await,
+            Ok((request, Some(revoked))) => make_revocable(next.run(request).await, revoked),
+            Ok((request, None)) => next.run(request).await,
             Err(refusal) => refusal.respond(&path),
         }
     };
@@ -215,13 +228,13 @@ pub(crate) async fn admit_request(
 }
 
 impl AccessControl {
-    /// Authenticates a request and reads its whole body.
+    /// Authenticates a request and reads its whole body. Returns it with what ends its stream.
     async fn authorize(
         &self,
         mut parts: Parts,
         body: Body,
         ends: ConnectionEnds,
-    ) -> Result<Request, RequestRefusal> {
+    ) -> Result<(Request, Option<CancellationToken>), RequestRefusal> {
         let caller = self.identify_caller(&parts, ends).await?;
         let limit = match EndpointKind::of_path(parts.uri.path()) {
             // A client without a token has nothing to send.
@@ -245,10 +258,12 @@ impl AccessControl {
                 RequestRefusal::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", words)
             })?;
         let bytes = bytes.map_err(|_| too_large())?;
-        if let Some(caller) = caller {
-            parts.extensions.insert(caller);
+        let mut revoked = None;
+        if let Some(client) = caller {
+            parts.extensions.insert(client.caller);
+            revoked = client.revoked;
         }
-        Ok(Request::from_parts(parts, Body::from(bytes)))
+        Ok((Request::from_parts(parts, Body::from(bytes)), revoked))
     }
 }
 

@@ -1,12 +1,13 @@
 //! Stores the callers: their names, the hashes of their tokens, and the agents that each may use.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use lango_protocol::{AgentName, Caller, InvalidName, OwnerStore, Timestamp};
 use lango_runtime::OWNER;
 use lango_store::{Database, Migration, Row, SchemaComponent, Statement, StoreError};
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
+use tokio_util::sync::CancellationToken;
 
 use crate::EndpointKind;
 use crate::token::{CallerToken, TokenDigest, TokenError};
@@ -42,10 +43,10 @@ CREATE TABLE callers (
 );
 ";
 
-/// The reason why a caller could not be added.
 // The stores of the owner that a caller may read, with commas between.
 const READS_OWNER: &str = "ALTER TABLE callers ADD COLUMN reads_owner TEXT NOT NULL DEFAULT ''";
 
+/// The reason why a caller could not be added.
 #[derive(Debug, thiserror::Error)]
 pub enum CallersError {
     /// User error: the caller exists already.
@@ -82,9 +83,9 @@ pub struct CallerRecord {
     pub agents: Option<BTreeSet<AgentName>>,
     /// The endpoints that it may use.
     pub endpoints: BTreeSet<EndpointKind>,
-    /// The time at which it was added.
     /// The owner's stores that it may read besides its own.
     pub reads_owner: BTreeSet<OwnerStore>,
+    /// The time at which it was added.
     pub created_at: Timestamp,
 }
 
@@ -96,13 +97,38 @@ pub struct Callers {
     /// The callers as of the last read, for code that cannot wait for the database. The lock is
     /// held only to copy.
     cached: Arc<RwLock<BTreeMap<Caller, CallerRecord>>>,
+    /// The tokens that were used in this process, each with what ends its streams. The lock is held
+    /// for one lookup.
+    used: Arc<Mutex<HashMap<TokenDigest, UsedToken>>>,
+}
+
+/// A token that a request of this process had.
+#[derive(Clone)]
+pub(crate) struct UsedToken {
+    caller: Caller,
+    /// Is cancelled when the streams of the token end.
+    pub(crate) revoked: CancellationToken,
+}
+
+/// A token that is not valid any more.
+pub struct RevokedToken {
+    /// The caller that had it.
+    pub caller: Caller,
+    revoked: CancellationToken,
+}
+
+impl RevokedToken {
+    /// Ends the streams that were opened with the token.
+    pub fn end_streams(&self) {
+        self.revoked.cancel();
+    }
 }
 
 impl Callers {
     /// Opens the callers of a database and migrates the table.
     pub async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT).await?;
-        let callers = Self { database, cached: Arc::default() };
+        let callers = Self { database, cached: Arc::default(), used: Arc::default() };
         callers.read().await?;
         Ok(callers)
     }
@@ -147,6 +173,19 @@ impl Callers {
         Ok((written == 1).then_some(token))
     }
 
+    /// Sets which of the owner's stores a caller may read, from its next turn on. Returns false if
+    /// there is no such caller.
+    pub async fn share(
+        &self,
+        name: &Caller,
+        stores: &BTreeSet<OwnerStore>,
+    ) -> Result<bool, StoreError> {
+        let statement = Statement::new("UPDATE callers SET reads_owner = $2 WHERE name = $1")
+            .bind(name.as_str())
+            .bind(join_names(stores.iter().map(|store| store.as_str())));
+        Ok(self.database.write(statement.into()).await? == [1])
+    }
+
     /// Removes a caller. Returns false if there was none.
     pub async fn remove(&self, name: &Caller) -> Result<bool, StoreError> {
         let statement = Statement::new("DELETE FROM callers WHERE name = $1").bind(name.as_str());
@@ -156,6 +195,31 @@ impl Callers {
     /// Returns all callers, sorted by name.
     pub async fn list(&self) -> Result<Vec<CallerRecord>, StoreError> {
         Ok(self.read().await?.into_iter().map(|(record, _)| record).collect())
+    }
+
+    /// Returns what ends the streams of a valid token.
+    pub(crate) fn register_use(&self, digest: TokenDigest, caller: &Caller) -> CancellationToken {
+        let mut used = self.used.lock();
+        let token = used.entry(digest).or_insert_with(|| UsedToken {
+            caller: caller.clone(),
+            revoked: CancellationToken::new(),
+        });
+        token.revoked.clone()
+    }
+
+    /// Returns the tokens that were used in this process and are not valid any more, once: their
+    /// caller was removed, or has another token.
+    pub async fn take_revoked(&self) -> Result<Vec<RevokedToken>, StoreError> {
+        if self.used.lock().is_empty() {
+            return Ok(Vec::new());
+        }
+        let valid: HashSet<TokenDigest> =
+            self.read().await?.into_iter().map(|(_, digest)| digest).collect();
+        let mut used = self.used.lock();
+        let gone: Vec<TokenDigest> =
+            used.keys().filter(|digest| !valid.contains(digest)).copied().collect();
+        let taken = gone.iter().filter_map(|digest| used.remove(digest));
+        Ok(taken.map(|UsedToken { caller, revoked }| RevokedToken { caller, revoked }).collect())
     }
 
     /// Returns a caller as of the last read.
@@ -173,19 +237,6 @@ impl Callers {
             if known.matches(digest) {
                 found = Some(record);
             }
-    /// Sets which of the owner's stores a caller may read, from its next turn on. Returns false if
-    /// there is no such caller.
-    pub async fn share(
-        &self,
-        name: &Caller,
-        stores: &BTreeSet<OwnerStore>,
-    ) -> Result<bool, StoreError> {
-        let statement = Statement::new("UPDATE callers SET reads_owner = $2 WHERE name = $1")
-            .bind(name.as_str())
-            .bind(join_names(stores.iter().map(|store| store.as_str())));
-        Ok(self.database.write(statement.into()).await? == [1])
-    }
-
         }
         Ok(found)
     }
@@ -239,15 +290,15 @@ fn read_record(row: &Row) -> Result<(CallerRecord, TokenDigest), StoreError> {
         .transpose()
         .map_err(invalid)?;
     let endpoints = names(row.text(3)?).iter().map(|name| name.parse()).collect::<Result<_, _>>();
+    let reads_owner = names(row.text(5)?).iter().map(|name| name.parse()).collect::<Result<_, _>>();
     let digest = TokenDigest::from_bytes(row.blob(1)?)
         .ok_or_else(|| corrupt("the hash of its token has the wrong size".to_owned()))?;
     let record = CallerRecord {
         name: row.text(0)?.parse().map_err(invalid)?,
         agents,
         endpoints: endpoints.map_err(corrupt)?,
+        reads_owner: reads_owner.map_err(corrupt)?,
         created_at: Timestamp::from_microseconds(row.integer(4)?),
     };
     Ok((record, digest))
 }
-    let reads_owner = names(row.text(5)?).iter().map(|name| name.parse()).collect::<Result<_, _>>();
-        reads_owner: reads_owner.map_err(corrupt)?,

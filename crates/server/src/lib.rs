@@ -12,6 +12,7 @@ mod health;
 mod listener;
 mod openai;
 mod refusal;
+mod revocable_stream;
 mod routes;
 mod stall_timeout;
 mod token;
@@ -19,7 +20,7 @@ mod token_throttle;
 mod turn_quota;
 
 pub use access::{AccessControl, AccessParts};
-pub use callers::{CallerRecord, Callers, CallersError};
+pub use callers::{CallerRecord, Callers, CallersError, RevokedToken};
 pub use endpoint_kind::EndpointKind;
 pub use gate::HostGate;
 pub use listener::{Listener, ListenerError};

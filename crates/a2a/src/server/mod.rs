@@ -117,6 +117,12 @@ impl A2aEndpoint {
         self.endpoint.tasks.resume_notifications().await
     }
 
+    /// Cancels the tasks of a caller that has no access any more, also those that wait for its
+    /// answer.
+    pub async fn cancel_tasks_of(&self, caller: &Caller) -> Result<(), StoreError> {
+        self.endpoint.tasks.cancel_tasks_of(caller).await
+    }
+
     /// Returns the routes. All but the card's expect an `Extension<Caller>`.
     pub fn router(&self) -> Router {
         let below = format!("{HTTP_PATH}/{{*path}}");

@@ -218,6 +218,29 @@ impl Tasks {
         self.run_to_completion(async move { tasks.stop_task(&caller, &id).await }).await
     }
 
+    /// Cancels every unfinished task of a caller.
+    pub(crate) async fn cancel_tasks_of(
+        self: &Arc<Self>,
+        caller: &Caller,
+    ) -> Result<(), StoreError> {
+        let unfinished = self.tables.list_unfinished().await?;
+        for row in unfinished.into_iter().filter(|row| row.caller == *caller) {
+            let (tasks, id) = (Arc::clone(self), row.id.clone());
+            let stopped = self.run_to_completion(async move {
+                let live = tasks.live.find_or_add(&row.id);
+                let mut state = tasks.open(&live, &row).await?;
+                if let Some(stop) = &state.stop {
+                    stop.cancel();
+                }
+                tasks.force_end(&live, &mut state, super::tables::ForcedEnd::Canceled).await
+            });
+            if let Err(error) = stopped.await {
+                tracing::warn!(task = %id, %error, "a task of a removed client was not cancelled");
+            }
+        }
+        Ok(())
+    }
+
     async fn stop_task(self: &Arc<Self>, caller: &Caller, id: &str) -> Result<Task, ProtocolError> {
         let row = self.find_task_row(caller, id).await?;
         let live = self.live.find_or_add(id);
