@@ -165,10 +165,17 @@ impl MemorySystem {
             places += done.places;
             // The words may have been observed since the request.
             let mut batch = Batch::new();
-            let spaces =
-                if space == Space::Owner { self.list_spaces().await? } else { vec![space] };
+            let own = space.clone();
+            let spaces = match space {
+                Space::Owner => self.list_spaces().await?,
+                client => vec![client],
+            };
             for space in &spaces {
-                self.in_space(space).forget_derived(&traces, &mut batch).await?;
+                let memory = self.in_space(space);
+                memory.forget_derived(&traces, &mut batch).await?;
+                if *space != own {
+                    memory.forget_copies(&traces, &mut batch).await?;
+                }
             }
             if running || done.open > 0 {
                 pending = true;
@@ -255,6 +262,30 @@ impl Memory {
             }
         }
         Ok(changed)
+    }
+}
+
+impl Memory {
+    /// Adds the statements that remove memories of a client that say what the owner wants
+    /// forgotten.
+    async fn forget_copies(
+        &self,
+        traces: &TextTraces,
+        batch: &mut Batch,
+    ) -> Result<(), ChroniclerError> {
+        let stores = self.stores();
+        let all = self.list_memories(true).await?;
+        let copies = all.iter().filter(|memory| traces.is_about(&memory.content));
+        let family: BTreeSet<String> =
+            copies.flat_map(|memory| with_ancestors(&memory.id, &all)).collect();
+        for id in family {
+            for statement in stores.retrieval.build_removal(&memory_key(&id)) {
+                batch.push(statement);
+            }
+            let sql = "DELETE FROM memories WHERE id = $1 AND client = $2";
+            batch.push(Statement::new(sql).bind(id).bind(stores.client()));
+        }
+        Ok(())
     }
 }
 

@@ -93,6 +93,8 @@ pub(crate) async fn the_owner_forgets_everywhere(location: DatabaseLocation) {
     assert!(!serde_json::to_string(&events[0].body).unwrap().contains("PELICAN"));
     let notes = home.system.in_space(client("wiki").own()).list_observations(None, 100).await;
     assert!(notes.unwrap().iter().all(|note| !note.content.contains("PELICAN")));
+    assert!(memories(&home, &client("wiki")).await.is_empty());
+    home.assert_sound().await;
 }
 
 pub(crate) async fn what_the_owner_shares_is_read_and_marked(location: DatabaseLocation) {

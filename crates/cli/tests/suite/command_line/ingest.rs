@@ -202,3 +202,37 @@ async fn killed_at_any_point_no_half_document_is_ever_there() {
     assert_eq!(lango.command(&["ingest", "docs"]).run().await.code, 0);
     assert_eq!(by_name(kept(&lango).await), expected);
 }
+
+/// Tells whether a process has a helper that reads a document.
+fn reads_document(parent: u32) -> bool {
+    let is_child = |directory: &Path| {
+        let status = fs::read_to_string(directory.join("status")).unwrap_or_default();
+        let command = fs::read_to_string(directory.join("cmdline")).unwrap_or_default();
+        status.contains(&format!("PPid:\t{parent}\n")) && command.contains("__read-document")
+    };
+    fs::read_dir("/proc").unwrap().flatten().any(|entry| is_child(&entry.path()))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_file_is_given_up_at_any_stage() {
+    let lango = Lango::silent().await;
+    // Embedding it takes minutes.
+    let text: String = (0..400_000).map(|n| format!("Sentence {n} of a long report. ")).collect();
+    fs::write(lango.workspace().join("large.txt"), text).unwrap();
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
+        let running = lango.command(&["ingest", "large.txt"]).start();
+        let id = running.id();
+        until("the file is read", || reads_document(id)).await;
+        if signal == Signal::INT {
+            until("the file is embedded", || !reads_document(id)).await;
+        }
+        running.signal(signal);
+        let began = std::time::Instant::now();
+        let ended = running.finish().await;
+        // It takes far less than a second where nothing else runs.
+        assert!(began.elapsed() < std::time::Duration::from_secs(10), "{:?}", began.elapsed());
+        assert_eq!(ended.code, code, "{ended:?}");
+        assert!(ended.stdout.contains("Stopped before the end"), "{ended:?}");
+        assert!(kept(&lango).await.is_empty());
+    }
+}

@@ -1,8 +1,10 @@
 //! `lango knowledge`, and skills that wait for approval.
 
-use lango_librarian::Provenance;
-use lango_librarian::knowledge::{Knowledge, KnowledgeCategory, NewKnowledge};
-use lango_retrieval::Retrieval;
+use lango_librarian::inquiries::InquirySettings;
+use lango_librarian::knowledge::{KnowledgeCategory, NewKnowledge};
+use lango_librarian::{Holdings, Provenance};
+use lango_protocol::Space;
+use lango_retrieval::RetrievalIndex;
 use lango_store::{Database, DatabaseLocation};
 use serde_json::Value;
 
@@ -17,8 +19,10 @@ async fn run(lango: &Lango, arguments: &[&str]) -> CommandOutput {
 pub(super) async fn saved(lango: &Lango, key: &str, content: &str, category: KnowledgeCategory) {
     let location = DatabaseLocation::Sqlite(lango.database_file());
     let database = Database::open(&location).await.unwrap();
-    let retrieval = Retrieval::open(database.clone(), None).await.unwrap();
-    let knowledge = Knowledge::open(retrieval).await.unwrap();
+    let index = RetrievalIndex::open(database.clone(), None).await.unwrap();
+    let holdings = Holdings::open(index, InquirySettings::default()).await.unwrap();
+    let stores = holdings.in_space(&Space::Owner);
+    let knowledge = stores.knowledge();
     let new = NewKnowledge {
         key: key.to_owned(),
         content: content.to_owned(),

@@ -12,6 +12,8 @@ mod limits;
 mod logging;
 mod mcp;
 mod openai;
+mod revoking;
+mod spaces;
 
 use std::net::SocketAddr;
 

@@ -1,0 +1,80 @@
+//! A token that is revoked ends what its client has under way, and nothing else.
+
+use serde_json::{Value, json};
+
+use super::http::read_until;
+use super::{ECHO, Server, add_caller, slow, user};
+use crate::fixture::{Lango, TO_OPERATOR, calling};
+
+/// Returns the events of all sessions.
+async fn events(lango: &Lango) -> Vec<Value> {
+    let listed = lango.command(&["sessions", "list", "--json"]).run().await;
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    let mut events = Vec::new();
+    for session in listed.as_array().unwrap() {
+        let id = session["id"].as_str().unwrap();
+        let export = lango.command(&["sessions", "export", id]).run().await;
+        events.extend(export.stdout.lines().map(|line| serde_json::from_str(line).unwrap()));
+    }
+    events
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revoked_token_ends_its_streams_and_turns() {
+    let call = ("exec_shell", "{ command = \"touch done.txt\" }");
+    let lango = Lango::playing(&[TO_OPERATOR, &calling("operator", &[call])]).await;
+    let token = add_caller(&lango, &["stranger"]).await;
+    let server = Server::start(&lango, &[]).await;
+    let body = json!({ "model": "lango", "messages": [user("touch it")], "stream": true });
+    let path = "/v1/chat/completions";
+    let mut theirs = server.of(&token, "POST", path).json(&body).begin().await;
+    read_until(&mut theirs, "waits_for_approval").await;
+    let mut mine = server.owner("POST", path).json(&body).begin().await;
+    read_until(&mut mine, "waits_for_approval").await;
+    let removed = lango.command(&["serve", "callers", "remove", "stranger"]).run().await;
+    assert_eq!(removed.code, 0, "{removed:?}");
+    // It says that the turn was stopped, and ends.
+    let rest = super::http::read(theirs).await;
+    let rest = format!("{rest:?}");
+    assert!(rest.contains("error") || rest.contains("cancelled"), "{rest}");
+    let recorded = events(&lango).await;
+    let finished: Vec<&Value> =
+        recorded.iter().filter(|event| event["type"] == "turn_finished").collect();
+    assert_eq!(finished.len(), 1, "{recorded:?}");
+    assert_eq!(finished[0]["status"], "cancelled");
+    let reason = recorded.iter().find(|event| event["code"] == "access_revoked").unwrap();
+    assert!(reason["text"].as_str().unwrap().contains("stranger"), "{reason}");
+    // The owner's goes on.
+    let waiting = lango.command(&["approvals", "list", "--json"]).run().await;
+    let waiting: Value = serde_json::from_str(&waiting.stdout).unwrap();
+    let waiting = waiting["waiting"].as_array().unwrap();
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    let id = waiting[0]["id"].as_str().unwrap();
+    assert_eq!(lango.command(&["approvals", "approve", id]).run().await.code, 0);
+    let rest = read_until(&mut mine, "[DONE]").await;
+    assert!(rest.contains("\"outcome\":\"done\""), "{rest}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revoked_token_cancels_its_tasks() {
+    let lango = Lango::playing(&[&slow(120_000, "late"), ECHO]).await;
+    let token = add_caller(&lango, &["stranger"]).await;
+    let server = Server::start(&lango, &[]).await;
+    let message = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage",
+        "params": { "message": {
+            "messageId": "m1", "role": "ROLE_USER", "parts": [{ "text": "slow" }],
+        }},
+    });
+    let request = server.of(&token, "POST", "/a2a").header("a2a-version", "1.0");
+    let mut stream = request.json(&message).begin().await;
+    read_until(&mut stream, "WORKING").await;
+    assert_eq!(lango.command(&["serve", "callers", "remove", "stranger"]).run().await.code, 0);
+    let rest = super::http::read(stream).await;
+    assert!(format!("{rest:?}").contains("CANCELED"), "{rest:?}");
+    let recorded = events(&lango).await;
+    assert!(recorded.iter().any(|event| event["status"] == "cancelled"), "{recorded:?}");
+    // A new client of that name does not get the old one's tasks back.
+    let again = add_caller(&lango, &["stranger"]).await;
+    assert_eq!(server.of(&again, "GET", "/v1/models").send().await.status, 200);
+}
