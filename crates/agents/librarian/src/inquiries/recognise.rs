@@ -130,8 +130,12 @@ impl Inquiries {
         let statement = statement.bind(session.as_str()).bind(turns - 1);
         let rows = self.database().query(statement).await?;
         let Some(row) = rows.first() else { return Ok(None) };
-        let inquiry = self.find(row.text(0)?).await?;
-        Ok(Some(inquiry).filter(|inquiry| inquiry.state == InquiryState::Pending))
+        match self.find(row.text(0)?).await {
+            Ok(inquiry) if inquiry.state == InquiryState::Pending => Ok(Some(inquiry)),
+            // It was shown to a client, in a conversation that the owner continues.
+            Ok(_) | Err(LibrarianError::NoInquiry { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns why a message is taken for an answer; none if it is not.
