@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use lango_protocol::Rights;
 use lango_runtime::{ApprovalPolicy, Effect, Rule, RuleCase, StepPattern, Verdict, decide_call};
 
 use crate::{REPEATS, block_on, figures, finish};
@@ -73,5 +74,6 @@ fn rule(number: usize, directory: &Path) -> Rule {
         step_directory: None,
         words: StepPattern::Pattern(words.into()),
         bound: None,
+        rights: Rights::default(),
     }
 }

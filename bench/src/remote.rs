@@ -83,6 +83,7 @@ pub(crate) async fn work(kind: &str, model: &str, agent: &str) -> Result<()> {
     let database = Database::open(&location).await?;
     let config = RemoteConfig {
         name: "weather".parse()?,
+        description: None,
         card_url: card_url(agent)?,
         token: None,
         token_env: None,

@@ -76,6 +76,7 @@ pub(super) const ALLOWED: &[AllowedUse] = &[
     everything_in("AGENTS.md", "it lists what not to say"),
     everything_in("xtask/src/glossary", "it has the rules"),
     everything_in("bench/memory/", "it has the words of users"),
+    everything_in("crates/cli/tests/data/injections/", "it has the words of attackers"),
     AllowedUse {
         file: "CHANGELOG.md",
         replaced: None,

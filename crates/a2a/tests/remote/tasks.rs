@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lango_a2a::remote::{Directory, OpenQuestions, forget_session};
-use lango_protocol::{CallId, ORCHESTRATOR, SessionId, TurnId};
+use lango_protocol::{CallId, ORCHESTRATOR, SessionId, Space, SpaceAccess, TurnId};
 use lango_runtime::{
     ContextRequest, ContextSource as _, RemoteAgent as _, RemoteReply, RemoteRequest,
 };
@@ -34,8 +34,8 @@ async fn ask(directory: &Directory, request: RemoteRequest) -> RemoteReply {
 
 async fn orchestrator_context(directory: &Directory, session: &SessionId, agent: &str) -> String {
     let agent = agent.parse().unwrap();
-    let request =
-        ContextRequest { session, turn: TurnId::generate(), agent: &agent, message: "blue" };
+    let (turn, space) = (TurnId::generate(), SpaceAccess::to(Space::Owner));
+    let request = ContextRequest { session, turn, agent: &agent, message: "blue", space: &space };
     let blocks = OpenQuestions::of(directory).blocks(request).await;
     blocks.into_iter().map(|block| block.text).collect()
 }
