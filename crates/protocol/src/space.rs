@@ -152,10 +152,10 @@ mod tests {
     fn a_client_reads_its_own_space_and_what_the_owner_shares() {
         let wiki = Space::Client("wiki".parse().unwrap());
         let access = SpaceAccess::to(wiki.clone());
-        assert_eq!(access.readable(OwnerStore::Knowledge), [wiki.clone()]);
+        assert_eq!(access.readable(OwnerStore::Knowledge), std::slice::from_ref(&wiki));
         let access = access.with_owner_stores([OwnerStore::Knowledge].into());
         assert_eq!(access.readable(OwnerStore::Knowledge), [wiki.clone(), Space::Owner]);
-        assert_eq!(access.readable(OwnerStore::Memories), [wiki.clone()]);
+        assert_eq!(access.readable(OwnerStore::Memories), std::slice::from_ref(&wiki));
         assert_eq!(access.origin_of(&Space::Owner).as_deref(), Some("the owner"));
         assert_eq!(access.origin_of(&wiki), None);
         let owner = SpaceAccess::to(Space::Owner).with_owner_stores(OwnerStore::ALL.into());

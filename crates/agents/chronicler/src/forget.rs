@@ -168,7 +168,7 @@ impl MemorySystem {
             let own = space.clone();
             let spaces = match space {
                 Space::Owner => self.list_spaces().await?,
-                client => vec![client],
+                client @ Space::Client(_) => vec![client],
             };
             for space in &spaces {
                 let memory = self.in_space(space);

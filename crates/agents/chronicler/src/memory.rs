@@ -100,8 +100,9 @@ impl MemorySystem {
         ] {
             batch.push(Statement::new(sql).bind(space.as_stored()));
         }
-        let removal = self.index.in_space(space).build_space_removal();
-        removal.into_iter().for_each(|statement| batch.push(statement));
+        for statement in self.index.in_space(space).build_space_removal() {
+            batch.push(statement);
+        }
         let changed = self.database().write(batch).await?;
         self.context_cache.clear();
         self.index.forget_queries();

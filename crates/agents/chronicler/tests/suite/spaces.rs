@@ -3,6 +3,7 @@
 use lango_chronicler::MemoryContext;
 use lango_protocol::{OwnerStore, Space, SpaceAccess};
 use lango_store::DatabaseLocation;
+use tokio_util::sync::CancellationToken;
 
 use crate::samples::{Home, session};
 
@@ -117,7 +118,7 @@ pub(crate) async fn what_the_owner_shares_is_read_and_marked(location: DatabaseL
 pub(crate) async fn a_client_observes_its_own_conversations_only(location: DatabaseLocation) {
     let home = Home::at(&location).await;
     say(&home, &owner(), "mine", "I live in Bern.").await;
-    home.chronicler().observe_now(&session("mine"), &Default::default()).await.unwrap();
+    home.chronicler().observe_now(&session("mine"), &CancellationToken::new()).await.unwrap();
     let wiki = client("wiki");
     let mut turn = home.begin_as(&wiki, &session("wiki-1"), "hello there").await;
     for tool in ["observe_session", "reflect_summary"] {

@@ -168,10 +168,10 @@ async fn an_answer_is_recognised_and_saved(database: Database) {
     assert_eq!(inquiry.knowledge_key.as_deref(), Some(found.knowledge_key.as_str()));
     let stores = holdings.in_space(&Space::Owner);
     let known = stores.knowledge();
-    let stored = known.newest(&found.knowledge_key).await.unwrap().unwrap();
-    assert!(stored.content.contains("dark green"));
-    assert!(stored.provenance.source.unwrap().contains(&script.events[0].id.to_string()));
-    assert_eq!(stored.confidence.as_deref(), Some(found.confidence.as_str()));
+    let answer = known.newest(&found.knowledge_key).await.unwrap().unwrap();
+    assert!(answer.content.contains("dark green"));
+    assert!(answer.provenance.source.unwrap().contains(&script.events[0].id.to_string()));
+    assert_eq!(answer.confidence.as_deref(), Some(found.confidence.as_str()));
     assert_eq!(inquiries.recognise(&session, &script.events).await.unwrap(), None, "once");
     let again = turn_with_search(&session, "colour of the company car", EMPTY);
     assert!(notice(inquiries, &again).await.is_empty(), "answered already");

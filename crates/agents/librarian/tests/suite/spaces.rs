@@ -25,7 +25,7 @@ use crate::database::{Cars, call_as, holdings, on_both, open_holdings, tools_wit
 use crate::reading::reader;
 
 on_both! {
-    nobody_sees_what_another_wrote,
+    what_one_wrote_no_other_sees,
     the_same_name_in_two_spaces_is_two_things,
     what_the_owner_shares_is_read_and_marked,
     a_client_reads_no_file_and_writes_no_skill,
@@ -159,7 +159,7 @@ async fn read_all((holdings, tools): &(Holdings, ToolRegistry), access: &SpaceAc
     seen
 }
 
-async fn nobody_sees_what_another_wrote(database: Database) {
+async fn what_one_wrote_no_other_sees(database: Database) {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path();
     let stores = open_tools(&database, root).await;

@@ -75,6 +75,16 @@ async fn an_agent_is_looked_at_added_tried_listed_and_removed() {
     let doctor = lango.command(&["doctor"]).run().await;
     assert!(doctor.stdout.contains("remote agents   weather"), "{doctor:?}");
 
+    // What the owner says about an agent is an instruction, and takes the place of the card's words.
+    let words = ["--description", "forecasts\n for any place.", "--yes"];
+    let url = peer.url();
+    let add = [&["a2a", "add", "described", &url], &words[..]].concat();
+    assert_eq!(lango.command(&add).run().await.code, 0);
+    let prompt = lango.command(&["prompt", "show", "lango-orchestrator"]).run().await;
+    let line = "- described (remote) for forecasts for any place.\n";
+    assert!(prompt.stdout.contains(line) && !prompt.stdout.contains("- described: "), "{prompt:?}");
+    assert_eq!(lango.command(&["a2a", "remove", "described"]).run().await.code, 0);
+
     peer.stop().await;
     let list = lango.command(&["a2a", "list"]).run().await;
     assert!(list.code == 0 && list.stdout.contains("unreachable"), "{list:?}");

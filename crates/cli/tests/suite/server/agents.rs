@@ -273,7 +273,9 @@ async fn two_langos_work_together() {
         hands("blue", "blue"),
     ];
     let here = Lango::playing(&[&script.concat()]).await;
-    configure(&here, &format!("http://{}", server.address), "tokenEnv = \"THERE\"");
+    // With a description by the owner, no word of the card is among those that the script looks for.
+    let more = "tokenEnv = \"THERE\"\ndescription = \"anything\"";
+    configure(&here, &format!("http://{}", server.address), more);
     let ask = |text: &str| here.ask(text).small_team().set("THERE", &server.token);
     let turn = ask("plan it").turn().await;
     assert_eq!((turn.author(), turn.answer()), ("weather", "The plan is made."));
