@@ -128,7 +128,8 @@ pub(crate) fn token_directory(home: &Home) -> PathBuf {
     home.data.join("mcp")
 }
 
-/// Returns the directory of the servers' homes. It is absolute, because servers run elsewhere.
+/// Returns the directory of the servers' homes. It is absolute, because servers run in other
+/// directories.
 fn homes_directory(home: &Home) -> PathBuf {
     let homes = home.data.join("mcp/homes");
     // That fails only if the current directory is gone, and then a relative path leads nowhere.

@@ -96,9 +96,9 @@ pub(crate) async fn an_entry_of_a_project_is_approved_by_its_content(location: D
     use EntryState::{Approved, Changed, Declined, New};
     let known_servers = KnownServers::open(open(&location).await).await.unwrap();
     let (good, evil) = (project_server("/a", "good"), project_server("/a", "evil"));
-    let elsewhere = project_server("/b", "good");
+    let other_place = project_server("/b", "good");
     let states =
-        |known: &KnownServers| [&good, &evil, &elsewhere].map(|config| known.entry_state(config));
+        |known: &KnownServers| [&good, &evil, &other_place].map(|config| known.entry_state(config));
     assert_eq!(states(&known_servers), [New, New, New]);
     // That its tools were seen once is no approval.
     known_servers.record_tool_list(&good, &[tool("a", "A")]).await.unwrap();

@@ -102,7 +102,7 @@ async fn a_server_that_is_not_confined_has_the_users_home_and_env_says_otherwise
             + &shell_program(
                 "set",
                 mark,
-                &format!("writable = [\".\"]\nenv = {{ MARK = {set:?}, HOME = \"/elsewhere\" }}"),
+                &format!("writable = [\".\"]\nenv = {{ MARK = {set:?}, HOME = \"/other_place\" }}"),
             );
     configure(&lango, &config);
     for server in ["free", "set"] {
@@ -111,5 +111,5 @@ async fn a_server_that_is_not_confined_has_the_users_home_and_env_says_otherwise
     }
     let user = lango.path("user").display().to_string();
     assert_eq!(std::fs::read_to_string(free).unwrap(), format!("{user} \n"));
-    assert!(std::fs::read_to_string(set).unwrap().starts_with("/elsewhere "));
+    assert!(std::fs::read_to_string(set).unwrap().starts_with("/other_place "));
 }

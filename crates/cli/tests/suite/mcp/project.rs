@@ -81,12 +81,12 @@ async fn f3_an_entry_is_started_only_as_it_was_approved() {
     let test = lango.command(&["mcp", "test", "theirs"]).run().await;
     assert!(test.code != 0 && test.stderr.contains("was declined"), "{test:?}");
     // The copy of an approved file in another directory is not approved.
-    let elsewhere = lango.path("elsewhere");
-    std::fs::create_dir(&elsewhere).unwrap();
-    std::fs::copy(lango.workspace().join(".mcp.json"), elsewhere.join(".mcp.json")).unwrap();
-    let elsewhere = elsewhere.display().to_string();
-    assert_eq!(lango.command(&["trust", &elsewhere]).run().await.code, 0);
-    let run = lango.command(&["run", "hello", "--workspace", &elsewhere]).run().await;
+    let other_place = lango.path("other_place");
+    std::fs::create_dir(&other_place).unwrap();
+    std::fs::copy(lango.workspace().join(".mcp.json"), other_place.join(".mcp.json")).unwrap();
+    let other_place = other_place.display().to_string();
+    assert_eq!(lango.command(&["trust", &other_place]).run().await.code, 0);
+    let run = lango.command(&["run", "hello", "--workspace", &other_place]).run().await;
     assert!(run.stderr.contains("theirs of .mcp.json is new"), "{}", run.stderr);
 }
 
