@@ -7,9 +7,16 @@ use super::difference::compare_texts;
 use crate::digest::sha256_hex;
 use crate::workspace::{PathUse, Workspace};
 
-/// Limits how many bytes of new content are shown whole. Users do not read more than that before
-/// they agree; the preview says what is left out, with a digest.
+/// Limits how many bytes of new content are shown. What is longer cannot be approved.
 const MAX_SHOWN_BYTES: usize = 64 * 1024;
+
+/// Holds a rendered content.
+pub(super) struct RenderedContent {
+    /// The lines.
+    pub(super) text: String,
+    /// The reason why the lines are not all of it.
+    pub(super) not_shown: Option<String>,
+}
 
 /// Builds the proposal of a change to the file at `path`. "Always" covers exactly this change, which
 /// `content` tells apart from other changes to the file.
@@ -56,23 +63,30 @@ pub(super) fn describe_destination(workspace: &Workspace, path: &str) -> String 
 
 /// Renders the lines that differ between the old and the new content of a file, or the whole new
 /// content if these are too many to be shown.
-pub(super) fn render_difference(old: &str, new: &str) -> String {
+pub(super) fn render_difference(old: &str, new: &str) -> RenderedContent {
     let difference = compare_texts("file", old, new);
     if difference.is_cut { render_content(new) } else { render_content(&difference.unified) }
 }
 
 /// Renders a file's new content, every line of it up to a size.
-pub(super) fn render_content(content: &str) -> String {
+pub(super) fn render_content(content: &str) -> RenderedContent {
     if content.is_empty() {
-        return "(empty)".to_owned();
+        return RenderedContent { text: "(empty)".to_owned(), not_shown: None };
     }
     let shown = truncate(content, MAX_SHOWN_BYTES);
     let lines = make_lines_visible(shown.strip_suffix('\n').unwrap_or(shown), "  | ");
     let rest = &content[shown.len()..];
     if rest.is_empty() {
-        return lines;
+        return RenderedContent { text: lines, not_shown: None };
     }
     let more = super::content::count_lines(rest.as_bytes());
     let digest = sha256_hex(content.as_bytes());
-    format!("{lines}\n(… {more} more lines, {} bytes, not shown; SHA-256 {digest})", rest.len())
+    let bytes = rest.len();
+    RenderedContent {
+        text: format!("{lines}\n(… {more} more lines, {bytes} bytes, not shown; SHA-256 {digest})"),
+        not_shown: Some(format!(
+            "the content is {bytes} bytes longer than a question can show; write it in parts of at \
+             most 64 KiB"
+        )),
+    }
 }

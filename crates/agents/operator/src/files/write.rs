@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::content::count_lines;
 use super::difference::{LineChanges, compare_texts};
-use super::preview;
+use super::preview::{self, RenderedContent};
 use crate::blocking::run_blocking;
 use crate::changes::FileChange;
 use crate::sentence::{describe_activity, report_change};
@@ -57,26 +57,32 @@ impl WriteFile {
     }
 
     /// Renders what would be in the file: for an existing one, what would change.
-    fn render_new_content(&self, arguments: &WriteArguments) -> String {
+    fn render_new_content(&self, arguments: &WriteArguments) -> RenderedContent {
         let WriteArguments { path, content, create_only } = arguments;
         let old = || {
             let location = self.workspace.check_path(path).ok()?;
             let (file, size) = self.workspace.open_file(&location).ok()?;
             Some((read_text(file, size, self.settings.max_file_bytes), size))
         };
-        match old() {
-            Some(_) if *create_only => "the file exists, so this will be refused".to_owned(),
-            Some((Some(old), _)) => {
-                let difference = preview::render_difference(&old, content);
-                format!("This replaces the file that is there. What changes:\n{difference}")
+        let (before, rendered) = match old() {
+            Some(_) if *create_only => {
+                let text = "the file exists, so this will be refused".to_owned();
+                return RenderedContent { text, not_shown: None };
             }
-            Some((None, size)) => format!(
-                "This replaces the file that is there, {size} bytes that are not shown. The new \
-                 content:\n{}",
-                preview::render_content(content)
+            Some((Some(old), _)) => (
+                "This replaces the file that is there. What changes:\n".to_owned(),
+                preview::render_difference(&old, content),
             ),
-            None => preview::render_content(content),
-        }
+            Some((None, size)) => (
+                format!(
+                    "This replaces the file that is there, {size} bytes that are not shown. The \
+                     new content:\n"
+                ),
+                preview::render_content(content),
+            ),
+            None => (String::new(), preview::render_content(content)),
+        };
+        RenderedContent { text: before + &rendered.text, ..rendered }
     }
 }
 
@@ -134,16 +140,17 @@ impl Tool for WriteFile {
     fn propose(&self, arguments: &WriteArguments) -> Option<Proposal> {
         let WriteArguments { path, content, create_only } = arguments;
         let only = if *create_only { ", only if it does not exist" } else { "" };
+        let RenderedContent { text, not_shown } = self.render_new_content(arguments);
         let summary = format!(
-            "Write {} bytes, {} lines, to {}{only}\n{}",
+            "Write {} bytes, {} lines, to {}{only}\n{text}",
             content.len(),
             count_lines(content.as_bytes()),
             preview::describe_destination(&self.workspace, path),
-            self.render_new_content(arguments)
         );
-        let usage = PathUse::Target;
         let parts = [content.as_str(), only];
-        Some(preview::build_change_proposal(&self.workspace, summary, path, usage, &parts))
+        let proposal =
+            preview::build_change_proposal(&self.workspace, summary, path, PathUse::Target, &parts);
+        Some(Proposal { not_shown, ..proposal })
     }
 }
 

@@ -39,8 +39,11 @@ async fn a_write_shows_its_place_size_and_first_lines() {
     let shown = bench.summary("fs_write", &arguments);
     assert!(shown.starts_with("Write 300 bytes, 1 lines, to n\\u{202e}w, only if it does not"));
     assert!(shown.ends_with(&format!("\n  | {}", "x".repeat(300))), "{shown}");
-    let shown = bench.summary("fs_write", &json!({"path": "x", "content": "ä\n".repeat(60_000)}));
+    let proposal =
+        bench.propose("fs_write", &json!({"path": "x", "content": "ä\n".repeat(60_000)}));
+    let shown = proposal.summary;
     assert!(shown.contains("\n(… 38155 more lines, 114465 bytes, not shown; SHA-256 "));
+    assert!(proposal.not_shown.is_some(), "what is not shown whole cannot be approved");
     let shown = bench.summary("fs_write", &json!({"path": "../x", "content": ""}));
     assert!(shown.contains("will be refused"), "{shown}");
 }

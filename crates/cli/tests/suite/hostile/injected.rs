@@ -98,7 +98,8 @@ struct Stage {
     host: Site,
     /// True if the text is a memory, false if it had to be knowledge: memories are one sentence.
     is_memory: bool,
-    _peer: Option<Peer>,
+    /// Runs as long as the case.
+    peer: Option<Peer>,
 }
 
 impl Stage {
@@ -117,11 +118,11 @@ impl Stage {
             std::fs::create_dir_all(place.join(name).parent().unwrap()).unwrap();
             std::fs::write(place.join(name), content).unwrap();
         }
-        let mut stage = Self { lango, attacker, host, is_memory: false, _peer: None };
+        let mut stage = Self { lango, attacker, host, is_memory: false, peer: None };
         if case.channel == Channel::Remote || case.step.iter().any(|step| step.agent == ROOT) {
             let peer = Peer::start(Kind::PythonRpc, &[]).await;
             a2a::configure(&stage.lango, &peer.url(), "");
-            stage._peer = Some(peer);
+            stage.peer = Some(peer);
         }
         if case.channel == Channel::Mcp || case.step.iter().any(|step| step.tool.contains("{MCP}"))
         {
