@@ -75,3 +75,18 @@ impl TurnHandle {
         }
     }
 }
+
+/// Logs how a turn ended: figures only, no message text.
+pub(crate) fn log_end(outcome: &Result<Outcome, TurnError>) {
+    match outcome {
+        Ok(Outcome { status, work }) => tracing::info!(
+            status = status.name(),
+            milliseconds = work.milliseconds,
+            model_calls = work.spent.model_calls,
+            tool_calls = work.spent.tool_calls,
+            tokens = work.spent.tokens,
+            "turn finished"
+        ),
+        Err(error) => tracing::error!(%error, "turn could not be run"),
+    }
+}

@@ -18,6 +18,7 @@ use tracing::Instrument as _;
 
 use crate::context::ContextSource;
 use crate::events_adapter::EventsAdapter;
+use crate::handle::log_end;
 use crate::images::{load_images, store_images};
 use crate::live::{Listener, LiveTurns, TurnControl, TurnSubscription};
 use crate::observer::{FinishedTurn, ObserverTasks};
@@ -251,21 +252,6 @@ impl Runtime {
         };
         let task = tokio::spawn(logged.instrument(span));
         TurnHandle { session, turn, events, cancel, task }
-    }
-}
-
-/// Logs how a turn ended: figures only, no message text.
-fn log_end(outcome: &Result<Outcome, TurnError>) {
-    match outcome {
-        Ok(Outcome { status, work }) => tracing::info!(
-            status = status.name(),
-            milliseconds = work.milliseconds,
-            model_calls = work.spent.model_calls,
-            tool_calls = work.spent.tool_calls,
-            tokens = work.spent.tokens,
-            "turn finished"
-        ),
-        Err(error) => tracing::error!(%error, "turn could not be run"),
     }
 }
 
