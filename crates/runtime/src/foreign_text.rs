@@ -19,8 +19,9 @@ const MAX_TURNS: u32 = 200;
 /// The number of events that are read at once.
 const PAGE: u32 = 500;
 /// Lists the context that holds no text of others: facts about this machine, notes of the runtime,
-/// and what the owner trusted with a remote agent.
-const OWN_SOURCES: [&str; 4] = ["surroundings", "sender", "lango", "remote agents"];
+/// and the cards and questions of remote agents that the owner trusts.
+const OWN_SOURCES: [&str; 5] =
+    ["surroundings", "sender", "lango", "remote agents", lango_orchestration::CARDS_SOURCE];
 
 /// Holds what a conversation consists of.
 #[derive(Debug, Default)]
