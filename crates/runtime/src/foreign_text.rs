@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use lango_protocol::{AgentName, CallStatus, Event, EventBody, SessionId};
+use lango_protocol::{AgentName, CallStatus, Event, EventBody, SessionId, Space};
 use lango_store::{Journal, StoreError};
 use lango_text::{significant_words, split_words, stem_word};
 use lango_tool::{CarriedText, Proposal, SafetyLevel};
@@ -68,10 +68,15 @@ impl ConversationWords {
 
     fn add(&mut self, event: &Event, team: &Team) {
         self.has_foreign_text |= match &event.body {
-            // In a session of an API client, the client is the user.
-            EventBody::UserMessage { text, attachment, images, .. } => {
-                self.said.extend(split_words(text).map(|word| stem_word(&word)));
-                attachment.is_some() || !images.is_empty()
+            EventBody::UserMessage { text, attachment, images, sender, .. } => {
+                // What a client says is its own in its own space, and for those who get a task of it.
+                let sender = sender.as_ref();
+                let is_own =
+                    self.receiver.is_some() || Space::of_sender(sender).is_own_message(sender);
+                if is_own {
+                    self.said.extend(split_words(text).map(|word| stem_word(&word)));
+                }
+                !is_own || attachment.is_some() || !images.is_empty()
             }
             EventBody::ToolResult { tool, status, .. } => {
                 let ran = matches!(status, CallStatus::Ok | CallStatus::Error);
