@@ -56,6 +56,7 @@ const CRATE_ROLES: &[(&str, CrateRole)] = &[
     ("lango-eval", CrateRole::In(Layer::Assembly)),
     ("lango", CrateRole::In(Layer::Clients)),
     ("lango-conformance", CrateRole::Outside),
+    ("lango-chaos", CrateRole::Outside),
     ("lango-bench", CrateRole::Outside),
     ("lango-recipes", CrateRole::Outside),
     ("xtask", CrateRole::Outside),

@@ -7,6 +7,7 @@
 
 mod bench;
 mod cargo;
+mod chaos;
 mod dependency_direction;
 mod dependency_list;
 mod document_paths;
@@ -49,6 +50,9 @@ Tasks:
                             installed.
   peers                     Installs the agents, servers and clients of others that the tests talk to,
                             in LANGO_PEERS or the user's cache, and prints where they are.
+  chaos [--minutes N]       Runs one to three servers on SQLite and PostgreSQL under random kills,
+                            pauses and database faults, and checks that nothing is lost, run
+                            twice or out of order. Two minutes unless given.
   bench [NAME] [ARGUMENT…]  Builds in release mode and runs a benchmark; `turn` by default.
   check-dependencies        Checks that the crates depend on each other in one direction, that
                             docs/dependencies.md has every other dependency, and that the code
@@ -95,6 +99,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
             no_more(rest)?;
             println!("{}", peers::ensure()?.description());
         }
+        "chaos" => chaos::run(rest)?,
         "bench" => bench::run(rest)?,
         "check-dependencies" => {
             no_more(rest)?;
