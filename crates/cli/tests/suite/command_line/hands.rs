@@ -55,9 +55,10 @@ fn write(bytes: usize) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_is_named_and_leaves_nothing_half_written() {
-    let lango = Lango::playing(&[TO_OPERATOR, &write(200_000)]).await;
+    // Little enough for a question to show it whole, and too much for the disk.
+    let lango = Lango::playing(&[TO_OPERATOR, &write(60_000)]).await;
     let workspace = lango.workspace().display().to_string();
-    let turn = mounted(&lango, &["--size", "65536", "--tmpfs", &workspace]).turn().await;
+    let turn = mounted(&lango, &["--size", "32768", "--tmpfs", &workspace]).turn().await;
     assert_eq!(turn.results_with(CallStatus::Error), 1, "{:?}", turn.results());
     assert!(turn.answer().contains("the disk is full"), "{}", turn.answer());
 }
