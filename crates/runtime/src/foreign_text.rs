@@ -41,6 +41,12 @@ impl Turn {
         proposal: &Proposal,
     ) -> Result<bool, StoreError> {
         let Some(CarriedText { text, to }) = &proposal.carried_text else { return Ok(false) };
+        let sender = self.recorder.inspect(|record| record.sender.clone()).await;
+        let is_client = matches!(Space::of_sender(sender.as_ref()), Space::Client(_));
+        if is_client && to.is_none() {
+            // It stays in the client's own space, about which the owner is not asked.
+            return Ok(false);
+        }
         let mut words = ConversationWords { receiver: to.clone(), ..ConversationWords::default() };
         words.read(&self.shared.journal, self.recorder.session(), &self.team).await?;
         words.has_foreign_text |= self.has_context_beyond(&OWN_SOURCES).await;
