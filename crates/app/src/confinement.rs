@@ -40,11 +40,13 @@ pub fn build_sandbox_policy(
     let given = &config.sandbox;
     let user = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
     let writable = expand_paths("writable", &given.writable)?;
+    let mut protected = expand_paths("protected", &given.protected)?;
+    protected.extend(lango_places::list_paths_named_by_git(workspace));
     let places = Places::new(PlacesSettings {
         home: user.clone(),
         own: list_own_files(config, home),
         hidden: expand_paths("hidden", &given.hidden)?,
-        protected: expand_paths("protected", &given.protected)?,
+        protected,
         instructions: list_instruction_directories(config),
         roots: absolute_paths([workspace.to_owned()].into_iter().chain(writable.clone())),
     });

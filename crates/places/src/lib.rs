@@ -6,10 +6,12 @@
 //! Whether a place is refused or asked about is decided by the caller.
 
 mod folding;
+mod git_config;
 mod lists;
 mod places;
 mod protection;
 
 pub use folding::folds_case;
+pub use git_config::list_paths_named_by_git;
 pub use places::{Places, PlacesSettings, ProtectedPlace};
 pub use protection::{HiddenReason, PlaceholderKind, Protection};

@@ -38,6 +38,15 @@ impl Workspace {
         step
     }
 
+    /// Tells whether a new entry can turn the directory that it is in into a repository.
+    fn completes_repository(&self, resolved: &Path) -> bool {
+        let is_part = resolved.file_name().is_some_and(|name| {
+            ["objects", "refs"].iter().any(|part| name.eq_ignore_ascii_case(part))
+        });
+        let beside = self.absolute_path(resolved).with_file_name("HEAD");
+        is_part && beside.symlink_metadata().is_ok()
+    }
+
     /// Returns why a change to a path is asked about whatever the rules allow: it decides what other
     /// programs do, or something in it does.
     pub(crate) fn find_change_warning(&self, path: &str, usage: PathUse) -> Option<String> {
@@ -48,6 +57,9 @@ impl Workspace {
         };
         if let Some(protection) = self.protection_of(&resolved) {
             return Some(protection.to_string());
+        }
+        if self.completes_repository(&resolved) {
+            return Some("with it the directory becomes a repository, whose settings decide which programs git starts".to_owned());
         }
         let within = self.find_place_within(&resolved)?;
         let protection = self.inner.places.protection_of(&within)?;

@@ -102,3 +102,17 @@ async fn what_decides_about_other_programs_is_asked_about_each_time() {
     let plain = bench.propose("fs_write", &json!({ "path": "notes/todo.md", "content": "x" }));
     assert_eq!(plain.always_ask, None);
 }
+
+#[tokio::test]
+async fn a_directory_does_not_become_a_repository_without_a_question() {
+    let bench = Bench::new().await;
+    bench.put("x/HEAD", "ref: refs/heads/main");
+    bench.put("x/config", "[core]\n\tfsmonitor = evil\n");
+    for path in ["x/objects", "x/refs", "x/REFS"] {
+        let proposal = bench.propose("fs_mkdir", &json!({ "path": path }));
+        assert!(proposal.always_ask.is_some_and(|why| why.contains("repository")), "{path}");
+    }
+    for path in ["objects", "y/refs", "x/other"] {
+        assert_eq!(bench.propose("fs_mkdir", &json!({ "path": path })).always_ask, None, "{path}");
+    }
+}
