@@ -12,7 +12,7 @@ use super::interpreters::{INTERPRETERS, Interpreter};
 use super::programs::{PROGRAMS, ProgramRule, UNLISTED};
 use super::shells::{SHELLS, ShellProgram};
 use super::word::ShellWord;
-use super::wrappers::{WRAPPERS, WrapperProgram};
+use super::wrappers::{WRAPPERS, WrapperProgram, is_runner};
 
 /// Limits how many wrappers may be around a command.
 const MAX_WRAPPER_COUNT: usize = 32;
@@ -74,6 +74,11 @@ impl<'run> Invocation<'run> {
         if command.text.contains('=') {
             // It would look like an assignment among the words of a step.
             self.collector.note_incomplete("the name of a program contains =");
+        }
+        let base = command.text.rsplit('/').next().unwrap_or_default();
+        if is_runner(base) && words.len() > 1 {
+            let name = make_visible_short(base);
+            return self.add_unsure_step(words, format!("{name} runs what its arguments say"));
         }
         let kind = match command.text.rsplit_once('/') {
             Some((directory, base)) => {

@@ -104,6 +104,87 @@ pub(super) const WRAPPERS: &[WrapperProgram] = &[
     },
 ];
 
+/// Lists programs that run others in ways that are not read here. What they run is not known, so no rule
+/// with words is passed by wrapping a command into one of them.
+const RUNNERS: &[&str] = &[
+    "aa-exec",
+    "at",
+    "batch",
+    "bwrap",
+    "capsh",
+    "catchsegv",
+    "cgexec",
+    "choom",
+    "chroot",
+    "chrootuid",
+    "daemonize",
+    "dbus-launch",
+    "dbus-run-session",
+    "distrobox",
+    "eatmydata",
+    "entr",
+    "faketime",
+    "fakechroot",
+    "fakeroot",
+    "firejail",
+    "flatpak-spawn",
+    "flock",
+    "i386",
+    "inotifywait",
+    "linux32",
+    "linux64",
+    "ltrace",
+    "newgrp",
+    "nsenter",
+    "numactl",
+    "parallel",
+    "perf",
+    "pkexec",
+    "prlimit",
+    "proot",
+    "proxychains",
+    "proxychains4",
+    "rlwrap",
+    "rr",
+    "runcon",
+    "runuser",
+    "screen",
+    "script",
+    "scriptreplay",
+    "setarch",
+    "setpriv",
+    "setuidgid",
+    "sg",
+    "softlimit",
+    "ssh-agent",
+    "start-stop-daemon",
+    "strace",
+    "systemd-inhibit",
+    "systemd-run",
+    "tini",
+    "tmux",
+    "torify",
+    "torsocks",
+    "toolbox",
+    "unbuffer",
+    "uname26",
+    "unshare",
+    "valgrind",
+    "watch",
+    "watchexec",
+    "x86_64",
+    "xvfb-run",
+];
+
+/// Tells whether a program runs others in a way that is not read.
+pub(super) fn is_runner(name: &str) -> bool {
+    // The loader runs the program that it is given.
+    let is_loader = ["ld-linux", "ld-musl", "ld.so", "ld64.so", "ld-uClibc"]
+        .iter()
+        .any(|beginning| name.starts_with(beginning));
+    is_loader || RUNNERS.contains(&name)
+}
+
 impl Invocation<'_> {
     /// Unwraps a wrapper.
     pub(super) fn read_wrapper(&mut self, wrapper: &WrapperProgram, words: &[ShellWord]) {

@@ -229,3 +229,22 @@ fn files_that_are_run_are_named() {
         assert_ne!(super::reason(command), "", "{command}");
     }
 }
+
+#[test]
+fn what_a_runner_would_run_is_not_known() {
+    for command in [
+        "flock lock rm v",
+        "watch ls",
+        "strace ls",
+        "parallel ls",
+        "setarch x86_64 rm v",
+        "linux64 rm v",
+        "script -c 'rm v' /dev/null",
+        "/usr/bin/prlimit rm v",
+        "/lib64/ld-linux-x86-64.so.2 /bin/rm v",
+        "nice setpriv rm v",
+        "ssh-agent rm v",
+    ] {
+        assert!(read_command(command).unreadable.is_some(), "{command}");
+    }
+}
