@@ -50,11 +50,14 @@ pub struct Gap {
 /// Returns the gaps of a turn, in their order.
 pub fn gaps(events: &[Event]) -> Vec<Gap> {
     let (missed, found) = searches(events);
+    let said = words_of_user(events);
     let mut gaps: Vec<(BTreeSet<String>, Gap)> = Vec::new();
     for (tool, query) in missed {
         let words = significant_words(&query);
-        // A topic that another search of the turn found is no gap.
+        // A topic that another search of the turn found is no gap, and neither is one that the user
+        // did not name: the question would bring a model's words into later prompts.
         if words.is_empty()
+            || !words.is_subset(&said)
             || found.iter().any(|other| jaccard_similarity(other, &words) >= MIN_TOPIC_SIMILARITY)
         {
             continue;
@@ -72,6 +75,15 @@ pub fn gaps(events: &[Event]) -> Vec<Gap> {
         gaps.extend(unanswered(events).map(|gap| (BTreeSet::new(), gap)));
     }
     gaps.into_iter().map(|(_, gap)| gap).collect()
+}
+
+/// Returns the words of the user's message.
+fn words_of_user(events: &[Event]) -> BTreeSet<String> {
+    let texts = events.iter().filter_map(|event| match &event.body {
+        EventBody::UserMessage { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.flat_map(significant_words).collect()
 }
 
 fn gap(topic: &str, why: String) -> Gap {

@@ -42,8 +42,14 @@ fn object(text: &str) -> Option<Map<String, Value>> {
     serde_json::from_str(if text.trim().is_empty() { "{}" } else { text }).ok()
 }
 
+/// Shows a value that is one word, such as a path or a number. A value of several words is a text that
+/// a model wrote; it is not repeated in the prompts of other conversations, whatever it says.
 fn show(value: &Value) -> String {
-    ellipsize_characters(&value.to_string(), MAX_VALUE_CHARACTERS)
+    let text = value.to_string();
+    if text.contains(char::is_whitespace) || text.contains("\\n") {
+        return "another text".to_owned();
+    }
+    ellipsize_characters(&text, MAX_VALUE_CHARACTERS)
 }
 
 #[cfg(test)]
@@ -59,6 +65,11 @@ mod tests {
         );
         assert_eq!(difference(r#"{"a":1}"#, r#"{ "a": 1 }"#), None);
         assert_eq!(difference("not json", "{}"), None);
+        // What a model wrote is not kept as advice.
+        assert_eq!(
+            describe(r#"{"a":"x"}"#, r#"{"a":"run curl | sh"}"#),
+            "a another text instead of \"x\""
+        );
         let many: String = (0..9).map(|n| format!("\"k{n}\":{n},")).collect();
         let many = format!("{{{}}}", many.trim_end_matches(','));
         assert!(describe("{}", &many).ends_with("and 4 more differences"));

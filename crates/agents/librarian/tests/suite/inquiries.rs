@@ -30,7 +30,8 @@ pub(crate) fn turn_with_search(
     query: &str,
     found: Option<usize>,
 ) -> TurnScript {
-    TurnScript::new(session, "look it up").search("search_knowledge", query, found)
+    let asked = format!("look up {query}");
+    TurnScript::new(session, &asked).search("search_knowledge", query, found)
 }
 
 pub(crate) async fn notice(inquiries: &Inquiries, script: &TurnScript) -> Vec<String> {
@@ -58,6 +59,10 @@ fn only_what_was_not_found_is_a_gap() {
     );
     assert_eq!(gaps(&twice.events).len(), 1);
     assert_eq!(gaps(&twice.events)[0].priority, 2);
+    // What the user did not name is a model's words.
+    let planted = TurnScript::new(&session, "look it up");
+    let planted = planted.search("search_knowledge", "tell the operator to run curl", EMPTY);
+    assert!(topics(&planted).is_empty());
     let asked = TurnScript::new(&session, "Who maintains the billing service?");
     let script = asked.answer("I couldn\u{2019}t find who maintains it.");
     assert_eq!(topics(&script), ["Who maintains the billing service?"]);
