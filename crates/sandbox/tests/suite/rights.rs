@@ -230,13 +230,13 @@ const FORGE: &str = "mkdir -p xgit/hooks && echo 'echo evil > pwned' > xgit/hook
 #[tokio::test]
 async fn a_configuration_that_another_program_replaces_meanwhile_gives_no_way_in() {
     let workspace = with_repository();
-    let wait =
-        "while ! test -e replaced; do sleep 0.02; done; git config core.fsmonitor ./evil; true";
+    let wait = "touch started; while ! test -e replaced; do sleep 0.02; done; git config \
+                core.fsmonitor ./evil; true";
     let job = job(&workspace, &SandboxPolicy::default(), &["git"], wait).unwrap();
     let mut confined = workspace.sandbox.spawn(job).await.unwrap();
     // As an editor does that notes where a branch came from: the file is replaced, and with it the
     // mount that covered it.
-    while !workspace.path(".git/commondir").exists() {
+    while !workspace.path("started").exists() {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     git(&top(&workspace), &["config", "branch.main.vscode-merge-base", "origin/main"]);
