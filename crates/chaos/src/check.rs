@@ -5,10 +5,10 @@ use std::fmt;
 
 /// What was seen from outside, and what the journal says.
 #[derive(Debug, Default)]
-pub(crate) struct Observed {
+pub(crate) struct RunRecord {
     /// The requests that a server accepted, by lane in the order of their acceptance. A lane is one
     /// conversation.
-    pub(crate) accepted: Vec<Accepted>,
+    pub(crate) accepted: Vec<AcceptedRequest>,
     /// The effects, one line each, with the name of the request.
     pub(crate) effects: Vec<String>,
     /// The turns of the journal, in the order of their sessions.
@@ -19,7 +19,7 @@ pub(crate) struct Observed {
 
 /// A request that a server accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Accepted {
+pub(crate) struct AcceptedRequest {
     /// Its name, unique in a run.
     pub(crate) name: String,
     /// Its conversation.
@@ -85,7 +85,7 @@ impl fmt::Display for Verdict {
 }
 
 /// Judges what was observed.
-pub(crate) fn check(observed: &Observed) -> Verdict {
+pub(crate) fn check(observed: &RunRecord) -> Verdict {
     let mut verdict = Verdict::default();
     let mut effects: BTreeMap<&str, usize> = BTreeMap::new();
     for name in &observed.effects {
@@ -133,9 +133,9 @@ mod tests {
         RecordedTurn { name: name.to_owned(), messages: 1, ends: 1, reports_effect: true }
     }
 
-    fn observed(names: &[&str]) -> Observed {
-        let accepted = |name: &&str| Accepted { name: (*name).to_owned(), lane: 0 };
-        Observed {
+    fn observed(names: &[&str]) -> RunRecord {
+        let accepted = |name: &&str| AcceptedRequest { name: (*name).to_owned(), lane: 0 };
+        RunRecord {
             accepted: names.iter().map(accepted).collect(),
             effects: names.iter().map(|name| (*name).to_owned()).collect(),
             turns: names.iter().map(|name| turn(name)).collect(),

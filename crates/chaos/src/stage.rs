@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 
 use crate::Arguments;
-use crate::check::{Accepted, Observed, RecordedTurn};
+use crate::check::{AcceptedRequest, RecordedTurn, RunRecord};
 use crate::fleet::{Fleet, ServerSettings};
 use crate::proxy::Proxy;
 
@@ -75,12 +75,12 @@ impl Stage {
     }
 
     /// Collects what is left.
-    pub(crate) async fn observe(&self, accepted: Vec<Accepted>) -> Result<Observed> {
+    pub(crate) async fn observe(&self, accepted: Vec<AcceptedRequest>) -> Result<RunRecord> {
         let effects = read_effects(&self.directory.path().join("workspace/effects"))?;
         let database = Database::open(&self.location).await?;
         let journal = Journal::open(database).await?;
         let turns = read_turns(&journal).await?;
-        Ok(Observed { accepted, effects, turns, complaints: self.model.complaints() })
+        Ok(RunRecord { accepted, effects, turns, complaints: self.model.complaints() })
     }
 }
 

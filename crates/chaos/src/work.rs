@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::check::Accepted;
+use crate::check::AcceptedRequest;
 use crate::client::post;
 use crate::fleet::TOKEN;
 use crate::random::Random;
@@ -15,7 +15,7 @@ use crate::stage::{LANES, REQUESTS_IN_LANE, Stage, request_name};
 const END_TIMEOUT: Duration = Duration::from_mins(3);
 
 /// Has each lane send its requests until no more faults happen. Returns what was accepted.
-pub(crate) async fn send_until_calm(stage: &Stage, seed: u64) -> Vec<Accepted> {
+pub(crate) async fn send_until_calm(stage: &Stage, seed: u64) -> Vec<AcceptedRequest> {
     let lanes = (0..LANES).map(|lane| async move {
         let random = Random::new(seed.wrapping_add(1 + lane as u64));
         let mut client = LaneClient { stage, lane, random, context: None };
@@ -25,7 +25,7 @@ pub(crate) async fn send_until_calm(stage: &Stage, seed: u64) -> Vec<Accepted> {
 }
 
 /// Waits until the journal of everything that was accepted has an end.
-pub(crate) async fn wait_for_ends(stage: &Stage, accepted: &[Accepted]) {
+pub(crate) async fn wait_for_ends(stage: &Stage, accepted: &[AcceptedRequest]) {
     let begin = Instant::now();
     while begin.elapsed() < END_TIMEOUT {
         if let Ok(observed) = stage.observe(accepted.to_vec()).await
@@ -47,7 +47,7 @@ struct LaneClient<'a> {
 }
 
 impl LaneClient<'_> {
-    async fn send_all(&mut self) -> Vec<Accepted> {
+    async fn send_all(&mut self) -> Vec<AcceptedRequest> {
         let mut accepted = Vec::new();
         for number in 0..REQUESTS_IN_LANE {
             let name = request_name(self.lane, number);
@@ -63,7 +63,7 @@ impl LaneClient<'_> {
             while !self.send(&name).await {
                 tokio::time::sleep(self.random.milliseconds(20..300)).await;
             }
-            accepted.push(Accepted { name, lane });
+            accepted.push(AcceptedRequest { name, lane });
         }
         accepted
     }

@@ -1,5 +1,5 @@
 //! Finds the files of a workspace that its repository's configuration names: hooks, included
-//! configuration, filters. Whoever writes them decides which programs git starts.
+//! configuration, filters. What is in them decides which programs git starts.
 
 use std::fs::File;
 use std::io::Read as _;
