@@ -54,6 +54,7 @@ const CRATE_ROLES: &[(&str, CrateRole)] = &[
     ("lango-server", CrateRole::In(Layer::Surfaces)),
     ("lango-app", CrateRole::In(Layer::Assembly)),
     ("lango-eval", CrateRole::In(Layer::Assembly)),
+    ("lango-terminal", CrateRole::In(Layer::Clients)),
     ("lango", CrateRole::In(Layer::Clients)),
     ("lango-conformance", CrateRole::Outside),
     ("lango-chaos", CrateRole::Outside),
@@ -70,6 +71,8 @@ const WITHIN_A_LAYER: &[(&str, &str)] = &[
     ("lango-model", "lango-tool"),
     // A turn runs the agents of a tree.
     ("lango-runtime", "lango-orchestration"),
+    // Commands print and ask at a terminal.
+    ("lango", "lango-terminal"),
 ];
 
 const AGENTS_FOLDER: &str = "crates/agents/";

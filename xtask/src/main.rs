@@ -22,6 +22,7 @@ mod postgres;
 mod repository_files;
 mod rust_source;
 mod seams;
+mod source_sizes;
 mod steps;
 mod test;
 mod tools;
@@ -59,6 +60,7 @@ Tasks:
                             uses every one.
   check-documents           Checks that the table of seams in ARCHITECTURE.md is what the code has,
                             and that the paths and links in the documents exist.
+  check-sizes               Checks that no file and no crate has grown past its limit.
   words [--deny]            Lists words and names that were replaced by others, with what to say
                             instead. --deny fails where there are any.
   new-agent NAME            Makes crates/agents/NAME from a template that compiles, and says which
@@ -113,6 +115,11 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
             check_documents()?;
             println!("the documents name what is there");
         }
+        "check-sizes" => {
+            no_more(rest)?;
+            check_sizes()?;
+            println!("no file and no crate is too large");
+        }
         "words" => {
             let (strictness, rest) = match rest {
                 [flag, rest @ ..] if flag == "--deny" => (Strictness::Deny, rest),
@@ -157,6 +164,12 @@ fn check_dependencies() -> Result<usize> {
     dependency_list::check_or_explain(&root, &workspace)?;
     unused_dependencies::check_or_explain(&root, &workspace)?;
     Ok(workspace.members.len())
+}
+
+/// Checks the sizes of files and crates.
+fn check_sizes() -> Result<()> {
+    let root = cargo::root()?;
+    source_sizes::check_or_explain(&root, &manifests::Workspace::read(&root)?)
 }
 
 /// Checks what the documents say about the code.

@@ -56,6 +56,7 @@ fn all(options: &Options, steps: &mut Steps) -> Result<()> {
     }
     steps.take("dependencies", "cargo xtask check-dependencies", crate::check_dependencies)?;
     steps.take("documents", "cargo xtask check-documents", crate::check_documents)?;
+    steps.take("sizes", "cargo xtask check-sizes", crate::check_sizes)?;
     steps.take("words", "cargo xtask words", || glossary::summarise(REPLACED_WORDS))?;
     tests(options, steps)?;
     if !options.fast {

@@ -32,8 +32,8 @@ pub(crate) use memory::{MemoryCommand, MemoryFormat};
 pub(crate) use serve::{CallersCommand, McpServeArguments, ServeArguments, ServeCommand};
 pub(crate) use space::SpaceArguments;
 pub(crate) use turns::{
-    ApprovalMode, ApproveArguments, ChatArguments, DemoArguments, OutputArguments, OutputFormat,
-    ResumeArguments, RunArguments, SessionChoice, TeamArguments,
+    ApproveArguments, ChatArguments, DemoArguments, ResumeArguments, RunArguments, SessionChoice,
+    TeamArguments,
 };
 pub(crate) use views::{
     AgentsCommand, ConfigCommand, ModelsCommand, PromptCommand, SessionsCommand, TeamViewArguments,

@@ -3,12 +3,7 @@
 
 mod arguments;
 mod commands;
-mod display;
 mod failure;
-mod person;
-mod printer;
-mod styled_text;
-mod terminal;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -44,7 +39,7 @@ fn main() -> ExitCode {
     for planted in lango_sandbox::end_all_jobs() {
         printer.note(&planted.to_string());
     }
-    terminal::restore_terminal();
+    lango_terminal::restore_terminal();
     match outcome {
         Ok(status) => status.into(),
         Err(failure) => {

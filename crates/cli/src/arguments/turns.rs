@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use lango_protocol::SessionId;
+use lango_terminal::{ApprovalMode, OutputFormat, OutputOptions};
 
 /// The arguments of `lango run`.
 #[derive(Debug, Args)]
@@ -115,18 +116,8 @@ pub(crate) struct OutputArguments {
     pub(crate) quiet: bool,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ApprovalMode {
-    #[default]
-    Ask,
-    Wait,
-    None,
-    All,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutputFormat {
-    Text,
-    Json,
-    StreamJson,
+impl From<&OutputArguments> for OutputOptions {
+    fn from(arguments: &OutputArguments) -> Self {
+        Self { format: arguments.output_format, quiet: arguments.quiet }
+    }
 }

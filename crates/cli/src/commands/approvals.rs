@@ -136,7 +136,7 @@ async fn list(
     let waiting: Vec<PendingView<'_>> = pending.iter().map(build_pending_view).collect();
     let rules = build_rule_views(book).await?;
     if json {
-        return printer.json(&ApprovalsView { waiting, rules });
+        return Ok(printer.json(&ApprovalsView { waiting, rules })?);
     }
     let mut text = String::new();
     if waiting.is_empty() {
@@ -165,7 +165,7 @@ async fn list(
         text.push('\n');
         text += &render_table(&["RULE", "FROM", "WHAT"], &rows);
     }
-    printer.print(&text)
+    Ok(printer.print(&text)?)
 }
 
 /// Returns the one question whose id begins with `given`.
@@ -191,7 +191,9 @@ async fn show(
     if let Some(rule) =
         build_rule_views(book).await?.into_iter().find(|rule| rule.id.starts_with(given))
     {
-        return printer.print(&format!("rule {} (from {})\n{}\n", rule.id, rule.from, rule.rule));
+        return Ok(
+            printer.print(&format!("rule {} (from {})\n{}\n", rule.id, rule.from, rule.rule))?
+        );
     }
     let pending = find_question(journal, given).await?;
     let question = build_pending_view(&pending);
@@ -201,7 +203,7 @@ async fn show(
         }
         _ => String::new(),
     };
-    printer.print(&format!(
+    Ok(printer.print(&format!(
         "{} wants to use {} ({}, expires {}):\n{}\n{always}\nsession {}\ndigest  {}\n\n\
          Answer with: lango approvals approve {id}\n         or: lango approvals deny {id}\n",
         question.agent,
@@ -213,7 +215,7 @@ async fn show(
         question.session,
         question.digest,
         id = &question.id[..question.id.len().min(SHORT_ID_CHARACTERS.max(given.len()))],
-    ))
+    ))?)
 }
 
 async fn answer_question(
@@ -306,7 +308,7 @@ async fn add_rule(
         rights,
     };
     let id = book.add(&rule, "the user, with lango approvals").await?;
-    printer.print(&format!("{id}  {rule}\n"))
+    Ok(printer.print(&format!("{id}  {rule}\n"))?)
 }
 
 async fn revoke_rule(printer: Printer, book: &RuleBook, given: &str) -> Result<(), Failure> {
@@ -315,7 +317,7 @@ async fn revoke_rule(printer: Printer, book: &RuleBook, given: &str) -> Result<(
     match found.as_slice() {
         [one] => {
             book.revoke(&one.rule.id).await?;
-            printer.print(&format!("Revoked: {}\n", one.rule))
+            Ok(printer.print(&format!("Revoked: {}\n", one.rule))?)
         }
         [] if given.starts_with("config:") => Err(Failure::usage(format!(
             "{given} stands in the configuration file. Take it out of approvals.rules there; the \
@@ -396,9 +398,9 @@ async fn explain_command(
             .collect(),
     };
     if json {
-        return context.printer.json(&explanation);
+        return Ok(context.printer.json(&explanation)?);
     }
-    context.printer.print(&explanation.render())
+    Ok(context.printer.print(&explanation.render())?)
 }
 
 impl Explanation<'_> {

@@ -126,11 +126,12 @@ fn list(printer: Printer, records: &[CallerRecord], json: bool) -> Result<(), Fa
         })
         .collect();
     if json {
-        return printer.json(&listed);
+        return Ok(printer.json(&listed)?);
     }
     if listed.is_empty() {
-        return printer
-            .print("No API clients yet. The first `lango serve` makes a token for you\n");
+        return Ok(
+            printer.print("No API clients yet. The first `lango serve` makes a token for you\n")?
+        );
     }
     let rows: Vec<Vec<String>> = listed
         .iter()
@@ -141,5 +142,6 @@ fn list(printer: Printer, records: &[CallerRecord], json: bool) -> Result<(), Fa
             vec![caller.name.to_owned(), agents, caller.endpoints.join(", "), reads, since]
         })
         .collect();
-    printer.print(&render_table(&["CALLER", "AGENTS", "APIS", "READS OF YOURS", "SINCE"], &rows))
+    Ok(printer
+        .print(&render_table(&["CALLER", "AGENTS", "APIS", "READS OF YOURS", "SINCE"], &rows))?)
 }

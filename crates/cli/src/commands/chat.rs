@@ -14,10 +14,10 @@ use super::run::{
 };
 use super::turn::follow_turn;
 use crate::arguments::ChatArguments;
-use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
-use crate::printer::write_stderr;
-use crate::terminal::Terminal;
+use lango_terminal::Display;
+use lango_terminal::Terminal;
+use lango_terminal::write_stderr;
 
 const HELP: &str = "Type a message and press Enter. Pasted lines are one message.
   /new       start a new conversation

@@ -98,7 +98,7 @@ fn show(context: &CommandContext, json: bool, origin: bool) -> Result<(), Failur
     let views: Vec<KeyView> =
         build_key_views(context)?.into_iter().filter(|v| !v.key.contains('*')).collect();
     if json {
-        return context.printer.json(&views);
+        return Ok(context.printer.json(&views)?);
     }
     let text = |value: &Option<toml::Value>| {
         value.as_ref().map_or_else(|| "(not set)".to_owned(), render_value)
@@ -106,7 +106,7 @@ fn show(context: &CommandContext, json: bool, origin: bool) -> Result<(), Failur
     if !origin {
         let rows: Vec<Vec<String>> =
             views.iter().map(|view| vec![view.key.clone(), text(&view.value)]).collect();
-        return context.printer.print(&render_table(&["KEY", "VALUE"], &rows));
+        return Ok(context.printer.print(&render_table(&["KEY", "VALUE"], &rows))?);
     }
     let rows: Vec<Vec<String>> = views
         .iter()
@@ -115,7 +115,7 @@ fn show(context: &CommandContext, json: bool, origin: bool) -> Result<(), Failur
             vec![view.key.clone(), text(&view.value), variable, view.origin.to_string()]
         })
         .collect();
-    context.printer.print(&render_table(&["KEY", "VALUE", "VARIABLE", "FROM"], &rows))
+    Ok(context.printer.print(&render_table(&["KEY", "VALUE", "VARIABLE", "FROM"], &rows))?)
 }
 
 /// Renders a value, with passwords removed.
@@ -134,8 +134,8 @@ fn get(context: &CommandContext, key: &str) -> Result<(), Failure> {
     config::check_key(key)?;
     let table = toml::Table::try_from(Config::clone(context.config()))?;
     match find_values(&table, key).pop().and_then(|(_, value)| value) {
-        Some(toml::Value::String(text)) => context.printer.print(&format!("{text}\n")),
-        Some(value) => context.printer.print(&format!("{value}\n")),
+        Some(toml::Value::String(text)) => Ok(context.printer.print(&format!("{text}\n"))?),
+        Some(value) => Ok(context.printer.print(&format!("{value}\n"))?),
         None => Ok(()),
     }
 }

@@ -10,10 +10,10 @@ use lango_runtime::{TurnRequest, UnattendedApprover};
 use super::CommandContext;
 use super::turn::follow_turn;
 use crate::arguments::DemoArguments;
-use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
-use crate::printer::write_stderr;
-use crate::terminal::AnswerSource;
+use lango_terminal::AnswerSource;
+use lango_terminal::Display;
+use lango_terminal::write_stderr;
 
 const SCRIPT: BuiltInScript = BuiltInScript {
     model: "demo",
@@ -32,10 +32,10 @@ pub(crate) async fn demo(
         OpenOptions { isolated: true, ..OpenOptions::new(team, ModelOptions::Script(SCRIPT)) };
     let team = context.app.open(options).await?.runtime(Arc::new(UnattendedApprover));
     let session = SessionId::generate();
-    let printer = context.printer.of_turn(&arguments.output);
+    let printer = context.printer.of_turn((&arguments.output).into());
     let display = Display::new(
         printer,
-        &arguments.output,
+        (&arguments.output).into(),
         AnswerSource::Beforehand,
         team.models.prices.clone(),
     );

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use super::{CommandContext, Printer};
 use crate::failure::{ExitStatus, Failure};
-use crate::styled_text::StyledText;
+use lango_terminal::StyledText;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -16,7 +16,7 @@ use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::arguments::DocumentsCommand;
 use crate::failure::{ExitStatus, Failure};
-use crate::printer::{show_progress, stderr_is_terminal};
+use lango_terminal::{show_progress, stderr_is_terminal};
 
 /// Sets how many documents are read at a time.
 const PAGE_SIZE: u32 = 500;
@@ -101,7 +101,7 @@ async fn embed_missing(printer: Printer, retrieval: &Retrieval) -> Result<(), Fa
         show_progress("");
     }
     let made = made?;
-    printer.print(&format!("{made} passages are now found by their meaning too\n"))
+    Ok(printer.print(&format!("{made} passages are now found by their meaning too\n"))?)
 }
 
 fn build_view(entry: EntrySummary) -> DocumentView {
@@ -139,10 +139,12 @@ async fn list(
     found.truncate(shown);
     let documents: Vec<DocumentView> = found.into_iter().map(build_view).collect();
     if json {
-        return printer.json(&ListView { collections, documents, more });
+        return Ok(printer.json(&ListView { collections, documents, more })?);
     }
     if collections.is_empty() {
-        return printer.print("There are no documents yet. Read some with: lango ingest PATH\n");
+        return Ok(
+            printer.print("There are no documents yet. Read some with: lango ingest PATH\n")?
+        );
     }
     let row = |one: &DocumentView| {
         vec![
@@ -165,7 +167,7 @@ async fn list(
     if more {
         text += &format!("Only the first {limit} are shown. More with: --limit N\n");
     }
-    printer.print(&text)
+    Ok(printer.print(&text)?)
 }
 
 /// Returns the keys that the user's input may mean.
@@ -223,7 +225,7 @@ async fn show(
     });
     let whole = WholeDocumentView { document: build_view(entry), text: text.collect() };
     if json {
-        return printer.json(&whole);
+        return Ok(printer.json(&whole)?);
     }
     let document = &whole.document;
     let mut text = format!(
@@ -236,7 +238,7 @@ async fn show(
     for passage in &whole.text {
         text += &format!("\n[{}] {}\n{}\n", passage.position, passage.heading, passage.text);
     }
-    printer.print(&text)
+    Ok(printer.print(&text)?)
 }
 
 fn no_document_error(given: &str) -> Failure {
@@ -282,5 +284,5 @@ async fn remove(
             }));
         }
     }
-    printer.print(&format!("Removed {}.\n", plural(removed, "document", "documents")))
+    Ok(printer.print(&format!("Removed {}.\n", plural(removed, "document", "documents")))?)
 }

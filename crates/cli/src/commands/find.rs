@@ -10,7 +10,7 @@ use lango_text::{make_line_visible, truncate_characters};
 use super::Printer;
 use crate::arguments::{SearchArguments, SearchMode};
 use crate::failure::Failure;
-use crate::printer::write_stderr;
+use lango_terminal::write_stderr;
 
 /// Limits the additional passages that are related through the graph.
 const MAX_RELATED_COUNT: usize = 3;
@@ -45,7 +45,7 @@ pub(super) async fn search_documents(
     };
     let found = retrieve_passages(retrieval, graph, &search).await?;
     if json {
-        return printer.json(&found);
+        return Ok(printer.json(&found)?);
     }
     if let Some(note) = &found.note {
         write_stderr(&format!("{note}\n"));
@@ -74,5 +74,5 @@ pub(super) async fn search_documents(
         }
         text.push('\n');
     }
-    printer.print(&text)
+    Ok(printer.print(&text)?)
 }

@@ -120,7 +120,11 @@ async fn show(
         mark_open: true,
     };
     let found = graph.traverse(&reach, &CancellationToken::new()).await.map_err(with_advice)?;
-    if json { printer.json(&build_view(&found)) } else { printer.print(&render_tree(&found)) }
+    if json {
+        Ok(printer.json(&build_view(&found))?)
+    } else {
+        Ok(printer.print(&render_tree(&found))?)
+    }
 }
 
 async fn add(
@@ -140,10 +144,10 @@ async fn add(
     };
     let shown =
         render_relation(triple.subject.shown(), triple.predicate.shown(), triple.object.shown());
-    printer.print(&match graph.record_relation(triple).await? {
+    Ok(printer.print(&match graph.record_relation(triple).await? {
         AddOutcome::Stored => format!("recorded: {shown}\n"),
         AddOutcome::AlreadyThere => format!("already there: {shown}\n"),
-    })
+    })?)
 }
 
 fn render_relation(subject: &str, predicate: &str, object: &str) -> String {
@@ -191,11 +195,11 @@ async fn query(
     };
     let found = graph.find_relations(&question).await?;
     if arguments.json {
-        return printer.json(&found);
+        return Ok(printer.json(&found)?);
     }
     if found.triples.is_empty() {
         let hint = if arguments.history { "" } else { " Ended ones: --history" };
-        return printer.print(&format!("No such relation is on record.{hint}\n"));
+        return Ok(printer.print(&format!("No such relation is on record.{hint}\n"))?);
     }
     let row = |triple: &Triple| {
         vec![
@@ -211,7 +215,7 @@ async fn query(
     let rows: Vec<Vec<String>> = found.triples.iter().map(row).collect();
     let header = ["SUBJECT", "PREDICATE", "OBJECT", "SINCE", "UNTIL", "BY", "SOURCE"];
     let more = if found.more { "There are more; raise --limit or name more.\n" } else { "" };
-    printer.print(&format!("{}{more}", render_table(&header, &rows)))
+    Ok(printer.print(&format!("{}{more}", render_table(&header, &rows)))?)
 }
 
 /// Exports the graph. Relations are written as they are read, so that a large graph needs little
@@ -225,8 +229,8 @@ async fn export(
 ) -> Result<(), Failure> {
     let Some(path) = output else {
         let write = |text: &str| match format {
-            ExportFormat::Dot => printer.print(text),
-            ExportFormat::JsonLd => printer.print_json_text(text),
+            ExportFormat::Dot => Ok(printer.print(text)?),
+            ExportFormat::JsonLd => Ok(printer.print_json_text(text)?),
         };
         return write_pieces(graph, format, history, write).await;
     };

@@ -17,7 +17,7 @@ use super::meter::ProgressMeter;
 use super::turn::StopSignals;
 use crate::arguments::IngestArguments;
 use crate::failure::{ExitStatus, Failure};
-use crate::printer::write_stderr;
+use lango_terminal::write_stderr;
 
 /// Limits the files that the summary names one by one.
 const MAX_NAMED_FILE_COUNT: usize = 50;

@@ -69,11 +69,11 @@ async fn list(
     let is_more = found.len() > most;
     found.truncate(most);
     if json {
-        return printer.json(&found);
+        return Ok(printer.json(&found)?);
     }
     if found.is_empty() {
-        return printer
-            .print("Nothing was saved yet. The librarian saves what you ask it to remember.\n");
+        return Ok(printer
+            .print("Nothing was saved yet. The librarian saves what you ask it to remember.\n")?);
     }
     let row = |one: &KnowledgeSummary| {
         let text = ellipsize_characters(&make_visible(&one.content), MAX_SHOWN_CHARACTERS);
@@ -91,7 +91,7 @@ async fn list(
     if let (true, Some(last)) = (is_more, found.last()) {
         text += &format!("There are more: lango knowledge list --after {:?}\n", last.key);
     }
-    printer.print(&text)
+    Ok(printer.print(&text)?)
 }
 
 async fn show(
@@ -109,10 +109,10 @@ async fn show(
         versions.truncate(1);
     }
     if json {
-        return printer.json(&versions);
+        return Ok(printer.json(&versions)?);
     }
     let text: Vec<String> = versions.iter().map(describe_version).collect();
-    printer.print(&text.join("\n"))
+    Ok(printer.print(&text.join("\n"))?)
 }
 
 fn describe_version(version: &KnowledgeVersion) -> String {

@@ -85,12 +85,12 @@ async fn open(context: &CommandContext) -> Result<(MemorySystem, Journal), Failu
 async fn list(printer: Printer, memory: &Memory, all: bool, json: bool) -> Result<(), Failure> {
     let memories = memory.list_memories(all).await?;
     if json {
-        return printer.json(&memories);
+        return Ok(printer.json(&memories)?);
     }
     if memories.is_empty() {
-        return printer.print(
+        return Ok(printer.print(
             "Nothing is remembered yet. What you say about yourself in a conversation will be.\n",
-        );
+        )?);
     }
     let row = |memory: &StoredMemory| {
         let state =
@@ -105,14 +105,15 @@ async fn list(printer: Printer, memory: &Memory, all: bool, json: bool) -> Resul
         ]
     };
     let rows: Vec<Vec<String>> = memories.iter().map(row).collect();
-    printer.print(&render_table(&["MEMORY", "KIND", "SAID", "ORIGIN", "STATE", "TEXT"], &rows))
+    Ok(printer
+        .print(&render_table(&["MEMORY", "KIND", "SAID", "ORIGIN", "STATE", "TEXT"], &rows))?)
 }
 
 async fn show(printer: Printer, memory: &Memory, id: &str, json: bool) -> Result<(), Failure> {
     let found = memory.find_memory(id).await?;
     let one = found.ok_or_else(|| ChroniclerError::Unknown(id.to_owned()))?;
     if json {
-        return printer.json(&one);
+        return Ok(printer.json(&one)?);
     }
     let mut text = format!("{}\n\n", to_one_line(&one.content, MAX_LINE_CHARACTERS));
     let mut line = |name: &str, value: String| text.push_str(&format!("{name:<12}{value}\n"));
@@ -138,20 +139,20 @@ async fn show(printer: Printer, memory: &Memory, id: &str, json: bool) -> Result
             format!("{}: {}", old.id, to_one_line(&old.content, MAX_LINE_CHARACTERS)),
         );
     }
-    printer.print(&text)
+    Ok(printer.print(&text)?)
 }
 
 async fn forget(printer: Printer, memory: &Memory, id: &str, json: bool) -> Result<(), Failure> {
     let done = memory.forget_memory(id).await?;
     if json {
-        return printer.json(&ForgottenView {
+        return Ok(printer.json(&ForgottenView {
             forgotten: done.memory.id,
             kind: done.memory.kind.as_str(),
             memories: done.memories,
             notes: done.derived,
             places_in_conversations: done.places,
             pending: done.pending,
-        });
+        })?);
     }
     let mut text = format!(
         "Forgotten: {} ({}), {} memories, {} notes, {} places in conversations.\n",
@@ -162,7 +163,7 @@ async fn forget(printer: Printer, memory: &Memory, id: &str, json: bool) -> Resu
             "A turn still runs or was interrupted; its words go when it ends. See: lango resume\n",
         );
     }
-    printer.print(&text)
+    Ok(printer.print(&text)?)
 }
 
 async fn export(printer: Printer, memory: &Memory, format: MemoryFormat) -> Result<(), Failure> {
@@ -172,7 +173,7 @@ async fn export(printer: Printer, memory: &Memory, format: MemoryFormat) -> Resu
         reflections: memory.list_reflections(None, MAX_EXPORT_COUNT).await?,
     };
     if format == MemoryFormat::Json {
-        return printer.json(&view);
+        return Ok(printer.json(&view)?);
     }
     let mut text = "# Memories\n\n".to_owned();
     for memory in &view.memories {
@@ -200,7 +201,7 @@ async fn export(printer: Printer, memory: &Memory, format: MemoryFormat) -> Resu
             reflection.id, reflection.session, reflection.content
         ));
     }
-    printer.print(&text)
+    Ok(printer.print(&text)?)
 }
 
 async fn observe(
@@ -218,11 +219,11 @@ async fn observe(
     }?;
     if json {
         let (memories, observations) = (report.memories, report.observations);
-        return printer.json(&ObservedView {
+        return Ok(printer.json(&ObservedView {
             memories,
             observations,
             reflections: report.reflections,
-        });
+        })?);
     }
     let mut text = String::new();
     for observation in &report.observations {
@@ -239,5 +240,5 @@ async fn observe(
         report.observations.len(),
         report.reflections.len()
     ));
-    printer.print(&text)
+    Ok(printer.print(&text)?)
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use lango_librarian::documents::IngestProgress;
 use lango_text::to_one_line;
 
-use crate::printer::{is_dumb_terminal, show_progress, stderr_is_terminal, write_stderr};
+use lango_terminal::{is_dumb_terminal, show_progress, stderr_is_terminal, write_stderr};
 
 /// Sets how often a bar is drawn.
 const FRAME_INTERVAL: Duration = Duration::from_millis(100);

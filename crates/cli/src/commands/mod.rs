@@ -37,8 +37,8 @@ use lango_app::config::Config;
 use lango_app::{App, LoadOptions, LogOptions, start_logging};
 
 use crate::failure::Failure;
-pub(crate) use crate::printer::Printer;
-use crate::terminal::{Choice, Choices, Terminal};
+pub(crate) use lango_terminal::Printer;
+use lango_terminal::{Choice, Choices, Terminal};
 use turn::StopSignals;
 
 /// Holds what every command gets: the application and the printer.

@@ -6,9 +6,9 @@ use super::run::{open, render_introduction};
 use super::turn::follow_turn;
 use super::{CommandContext, Printer};
 use crate::arguments::ResumeArguments;
-use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
-use crate::terminal::Terminal;
+use lango_terminal::Display;
+use lango_terminal::Terminal;
 
 pub(crate) async fn resume(
     context: &CommandContext,
@@ -33,8 +33,9 @@ pub(crate) async fn resume(
     drop(journal);
     let terminal = Terminal::person();
     let (team, answers) = open(context, arguments.team, &arguments.approve, terminal).await?;
-    let printer = context.printer.of_turn(&arguments.output);
-    let display = Display::new(printer, &arguments.output, answers, team.models.prices.clone());
+    let printer = context.printer.of_turn((&arguments.output).into());
+    let display =
+        Display::new(printer, (&arguments.output).into(), answers, team.models.prices.clone());
     printer.introduce(&render_introduction(&team.models, &turn.session));
     let handle = team.runtime.resume_turn(turn.session, turn.turn);
     let (followed, _) = follow_turn(handle, display).await?;

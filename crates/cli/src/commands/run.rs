@@ -14,11 +14,11 @@ use lango_store::Journal;
 use super::turn::{StopSignals, follow_turn};
 use super::{CommandContext, Printer, image};
 use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
-use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
-use crate::person::choose_person;
-use crate::printer::write_stderr;
-use crate::terminal::{AnswerSource, Choice, Choices, Terminal, TerminalApprover};
+use lango_terminal::Display;
+use lango_terminal::choose_person;
+use lango_terminal::write_stderr;
+use lango_terminal::{AnswerSource, Choice, Choices, Terminal, TerminalApprover};
 
 /// Limits the characters of a line about a remote agent.
 pub(super) const MAX_NOTICE_CHARACTERS: usize = 600;
@@ -36,8 +36,9 @@ pub(crate) async fn run(
     let terminal = Terminal::person();
     let (team, answers) = open(context, arguments.team, &arguments.approve, terminal).await?;
     let session = choose_session(team.runtime.journal(), &arguments.session).await?;
-    let printer = context.printer.of_turn(&arguments.output);
-    let display = Display::new(printer, &arguments.output, answers, team.models.prices.clone());
+    let printer = context.printer.of_turn((&arguments.output).into());
+    let display =
+        Display::new(printer, (&arguments.output).into(), answers, team.models.prices.clone());
     printer.introduce(&render_introduction(&team.models, &session));
     print_notices(printer, &team).await?;
     let message = UserMessage { text, attachment, task: None, images };

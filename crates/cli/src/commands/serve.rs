@@ -31,8 +31,9 @@ pub(crate) async fn serve(
     let assembly = context.app.open(OpenOptions::new(team, models)).await?;
     let serving = assembly.serve(server.serve_options(Arc::clone(&notice))).await?;
     let mut signals = StopSignals::new()?;
-    let announce =
-        |address, owner: &OwnerToken| context.printer.print(&render_introduction(address, owner));
+    let announce = |address, owner: &OwnerToken| {
+        Ok(context.printer.print(&render_introduction(address, owner))?)
+    };
     let stop = async {
         signals.next().await;
         notice("ending; turns that run have 10 seconds");

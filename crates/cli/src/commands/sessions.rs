@@ -50,7 +50,7 @@ pub(crate) async fn sessions(
                     export(&journal, &session, write).await?;
                 }
                 None => {
-                    export(&journal, &session, |text| context.printer.print_json_text(text))
+                    export(&journal, &session, |text| Ok(context.printer.print_json_text(text)?))
                         .await?;
                 }
             }
@@ -66,10 +66,12 @@ async fn list(printer: Printer, journal: &Journal, json: bool, limit: u32) -> Re
     let sessions = journal.list_sessions(limit).await?;
     if json {
         let views: Vec<SessionView<'_>> = sessions.iter().map(build_view).collect();
-        return printer.json(&views);
+        return Ok(printer.json(&views)?);
     }
     if sessions.is_empty() {
-        return printer.print("There is no conversation yet. Start one with: lango run \"…\"\n");
+        return Ok(
+            printer.print("There is no conversation yet. Start one with: lango run \"…\"\n")?
+        );
     }
     let rows: Vec<Vec<String>> = sessions
         .iter()
@@ -84,7 +86,7 @@ async fn list(printer: Printer, journal: &Journal, json: bool, limit: u32) -> Re
             ]
         })
         .collect();
-    printer.print(&render_table(&["SESSION", "LAST USED", "TURNS", "STATE", "TITLE"], &rows))
+    Ok(printer.print(&render_table(&["SESSION", "LAST USED", "TURNS", "STATE", "TITLE"], &rows))?)
 }
 
 fn build_view(session: &SessionSummary) -> SessionView<'_> {
@@ -129,7 +131,7 @@ async fn show(printer: Printer, journal: &Journal, given: &str, json: bool) -> R
             all.extend(events);
             after = last;
         }
-        return printer.json(&all);
+        return Ok(printer.json(&all)?);
     }
     let mut after = 0;
     while let Some((events, last)) = read_page(journal, &session, after).await? {

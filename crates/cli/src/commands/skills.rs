@@ -177,7 +177,7 @@ fn list(
     if json {
         let usable = views.into_iter().map(SkillListEntry::Usable);
         let waiting = drafts.iter().map(|draft| SkillListEntry::Waiting(DraftView::of(draft)));
-        return printer.json(&usable.chain(waiting).collect::<Vec<_>>());
+        return Ok(printer.json(&usable.chain(waiting).collect::<Vec<_>>())?);
     }
     let mut text = if views.is_empty() {
         "There are no skills. They are directories with a SKILL.md in ~/.agents/skills.\n"
@@ -195,7 +195,7 @@ fn list(
         let (name, what) = (&draft.name, make_visible(&draft.description()));
         text += &format!("waits for approval: {name}: {what} (lango skills approve {name})\n");
     }
-    printer.print(&text)
+    Ok(printer.print(&text)?)
 }
 
 fn show(
@@ -206,12 +206,12 @@ fn show(
     name: &str,
 ) -> Result<(), Failure> {
     if let Some(draft) = drafts.iter().find(|draft| draft.name == name) {
-        return printer.json(&DraftView::of(draft));
+        return Ok(printer.json(&DraftView::of(draft))?);
     }
     let skill = find_skill(skills, name).ok_or_else(|| {
         Failure::usage(format!("there is no skill {name:?}. See: lango skills list"))
     })?;
-    printer.json(&build_view(skill, records))
+    Ok(printer.json(&build_view(skill, records))?)
 }
 
 pub(crate) fn trust(

@@ -8,9 +8,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::display::Display;
 use crate::failure::{ExitStatus, Failure};
-use crate::terminal::restore_terminal;
+use lango_terminal::Display;
+use lango_terminal::restore_terminal;
 
 /// Limits how long a stopped turn waits for a reader that does not read.
 const FINAL_OUTPUT_TIMEOUT: Duration = Duration::from_secs(2);

@@ -86,10 +86,10 @@ fn list(printer: Printer, turns: &[ChangedTurn], json: bool) -> Result<(), Failu
                 changes: turn.changes,
             })
             .collect();
-        return printer.json(&views);
+        return Ok(printer.json(&views)?);
     }
     if turns.is_empty() {
-        return printer.print("No turn changed a file.\n");
+        return Ok(printer.print("No turn changed a file.\n")?);
     }
     let row = |turn: &ChangedTurn| {
         vec![
@@ -101,7 +101,7 @@ fn list(printer: Printer, turns: &[ChangedTurn], json: bool) -> Result<(), Failu
         ]
     };
     let rows: Vec<Vec<String>> = turns.iter().map(row).collect();
-    printer.print(&render_table(&["TURN", "WHEN", "CHANGES", "SESSION", "WORKSPACE"], &rows))
+    Ok(printer.print(&render_table(&["TURN", "WHEN", "CHANGES", "SESSION", "WORKSPACE"], &rows))?)
 }
 
 fn describe_undo(turn: &ChangedTurn, restored: &[RestoreResult], pretend: bool) -> String {

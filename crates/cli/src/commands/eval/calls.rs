@@ -10,7 +10,7 @@ use super::calls_text::render_calls;
 use crate::arguments::CallsArguments;
 use crate::commands::CommandContext;
 use crate::failure::{ExitStatus, Failure};
-use crate::printer::{show_progress, stderr_is_terminal};
+use lango_terminal::{show_progress, stderr_is_terminal};
 
 pub(super) async fn calls(
     context: &CommandContext,

@@ -8,7 +8,7 @@ use lango_eval::retrieval::{ModeReport, RetrievalReport, measure_retrieval};
 
 use crate::commands::CommandContext;
 use crate::failure::{ExitStatus, Failure};
-use crate::printer::{show_progress, stderr_is_terminal, write_stderr};
+use lango_terminal::{show_progress, stderr_is_terminal, write_stderr};
 
 pub(super) async fn retrieval(
     context: &CommandContext,

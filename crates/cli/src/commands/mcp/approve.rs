@@ -99,7 +99,7 @@ pub(super) async fn revoke(context: &CommandContext, name: &str) -> Result<(), F
         )));
     }
     servers.known_servers().decide_entry(&server.config, false).await?;
-    context.printer.print(&format!(
+    Ok(context.printer.print(&format!(
         "{name} is not started any more. Programs that run go on until they end.\n"
-    ))
+    ))?)
 }

@@ -50,7 +50,7 @@ pub(super) fn add(context: &CommandContext, arguments: McpAddArguments) -> Resul
              operator\n"
         );
     }
-    context.printer.print(&text)
+    Ok(context.printer.print(&text)?)
 }
 
 /// Checks an entry and writes the values that are not defaults.
@@ -112,7 +112,7 @@ pub(super) async fn remove(
         servers.get(name)?;
     }
     config::unset_key(&context.app.home.config_file, &format!("mcp_servers.{name}"))?;
-    context.printer.print(&format!("{name} is removed.\n{files}"))
+    Ok(context.printer.print(&format!("{name} is removed.\n{files}"))?)
 }
 
 /// Lists the files in which other programs keep their servers, below the home directory.
@@ -139,9 +139,9 @@ pub(super) fn import(
         SERVER_FILES.iter().map(|place| home.join(place)).filter(|place| place.is_file()).collect()
     };
     if files.is_empty() {
-        return context
+        return Ok(context
             .printer
-            .print("No file of another program was found. Name one: lango mcp import FILE\n");
+            .print("No file of another program was found. Name one: lango mcp import FILE\n")?);
     }
     let mut taken: Vec<String> = context.config().mcp_servers.keys().cloned().collect();
     for file in files {

@@ -71,12 +71,12 @@ pub(super) async fn list(context: &CommandContext, json: bool) -> Result<(), Fai
     let views: Vec<ServerView> =
         servers.iter().map(|server| build_server_view(server, &environment.tokens)).collect();
     if json {
-        return context.printer.json(&views);
+        return Ok(context.printer.json(&views)?);
     }
     if views.is_empty() {
-        return context
+        return Ok(context
             .printer
-            .print("There are no MCP servers. To add one: lango mcp add --help\n");
+            .print("There are no MCP servers. To add one: lango mcp add --help\n")?);
     }
     let row = |view: &ServerView| {
         let state = match (view.enabled, view.entry, view.tools) {
@@ -103,7 +103,7 @@ pub(super) async fn list(context: &CommandContext, json: bool) -> Result<(), Fai
             text += &format!("{}: {frozen}: lango mcp approve {}\n", view.name, view.name);
         }
     }
-    context.printer.print(&text)
+    Ok(context.printer.print(&text)?)
 }
 
 pub(super) fn show(context: &CommandContext, server: &Server, json: bool) -> Result<(), Failure> {
@@ -123,7 +123,7 @@ pub(super) fn show(context: &CommandContext, server: &Server, json: bool) -> Res
             tool_timeout_sec: u64,
             tools: Vec<ToolView>,
         }
-        return printer.json(&Whole {
+        return Ok(printer.json(&Whole {
             name: config.name.to_string(),
             place: config.location(),
             agent: config.agent.as_ref().map(ToString::to_string),
@@ -133,7 +133,7 @@ pub(super) fn show(context: &CommandContext, server: &Server, json: bool) -> Res
             startup_timeout_sec: config.startup_timeout.as_secs(),
             tool_timeout_sec: config.tool_timeout.as_secs(),
             tools,
-        });
+        })?);
     }
     let agent = config.agent.as_ref().map_or("no agent by name", |agent| agent.as_str());
     let mut text = format!(
@@ -149,12 +149,16 @@ pub(super) fn show(context: &CommandContext, server: &Server, json: bool) -> Res
         text += &format!("  home     {home}\n");
     }
     text += &describe_server(server, &tools);
-    printer.print(&text)
+    Ok(printer.print(&text)?)
 }
 
 pub(super) fn tools(printer: Printer, server: &Server, json: bool) -> Result<(), Failure> {
     let tools = build_tool_views(server);
-    if json { printer.json(&tools) } else { printer.print(&describe_server(server, &tools)) }
+    if json {
+        Ok(printer.json(&tools)?)
+    } else {
+        Ok(printer.print(&describe_server(server, &tools))?)
+    }
 }
 
 fn describe_server(server: &Server, tools: &[ToolView]) -> String {
@@ -204,25 +208,25 @@ pub(super) async fn resources(
 ) -> Result<(), Failure> {
     let found = server.list_resources().await?;
     if json {
-        return printer.json(&found);
+        return Ok(printer.json(&found)?);
     }
     let rows: Vec<Vec<String>> = found
         .iter()
         .map(|one| vec![one.uri.clone(), one.name.clone(), first_line(&one.description)])
         .collect();
-    printer.print(&render_table(&["ADDRESS", "NAME", "DESCRIPTION"], &rows))
+    Ok(printer.print(&render_table(&["ADDRESS", "NAME", "DESCRIPTION"], &rows))?)
 }
 
 pub(super) async fn prompts(printer: Printer, server: &Server, json: bool) -> Result<(), Failure> {
     let found = server.list_prompts().await?;
     if json {
-        return printer.json(&found);
+        return Ok(printer.json(&found)?);
     }
     let rows: Vec<Vec<String>> = found
         .iter()
         .map(|one| vec![one.name.clone(), one.arguments.join(" "), first_line(&one.description)])
         .collect();
-    printer.print(&render_table(&["PROMPT", "TAKES", "DESCRIPTION"], &rows))
+    Ok(printer.print(&render_table(&["PROMPT", "TAKES", "DESCRIPTION"], &rows))?)
 }
 
 fn first_line(text: &str) -> String {

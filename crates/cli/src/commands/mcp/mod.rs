@@ -135,7 +135,7 @@ async fn with_started_server<T>(
 async fn test(printer: Printer, server: &Server, json: bool) -> Result<(), Failure> {
     let found = server.introduce().await?;
     if json {
-        return printer.json(&found);
+        return Ok(printer.json(&found)?);
     }
     let mut text = format!(
         "{} works: {} {} speaks {}, with {} tools{}{}\n",
@@ -155,7 +155,7 @@ async fn test(printer: Printer, server: &Server, json: bool) -> Result<(), Failu
         let name = &server.config.name;
         text += &format!("frozen: {}; look at it: lango mcp approve {name}\n", frozen.join(", "));
     }
-    printer.print(&text)
+    Ok(printer.print(&text)?)
 }
 
 async fn login(context: &CommandContext, name: &str, scope: Option<&str>) -> Result<(), Failure> {
@@ -176,5 +176,7 @@ async fn login(context: &CommandContext, name: &str, scope: Option<&str>) -> Res
         login.url()
     ))?;
     login.wait(SIGN_IN_TIMEOUT).await?;
-    context.printer.print(&format!("Signed in. To see whether it works: lango mcp test {name}\n"))
+    Ok(context
+        .printer
+        .print(&format!("Signed in. To see whether it works: lango mcp test {name}\n"))?)
 }

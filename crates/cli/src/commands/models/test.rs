@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::commands::Printer;
 use crate::failure::{ExitStatus, Failure};
-use crate::styled_text::StyledText;
+use lango_terminal::StyledText;
 
 #[derive(Serialize)]
 struct TestReport {

@@ -5,7 +5,7 @@ use lango_text::make_text_visible;
 
 /// A text in pieces, each of which may be coloured.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct StyledText {
+pub struct StyledText {
     pieces: Vec<(Option<Colour>, String)>,
 }
 
@@ -37,33 +37,45 @@ impl StyledText {
         self
     }
 
-    pub(crate) fn plain(self, text: impl Into<String>) -> Self {
+    /// Adds text without a colour.
+    #[must_use]
+    pub fn plain(self, text: impl Into<String>) -> Self {
         self.with(None, text)
     }
 
-    pub(crate) fn name(self, text: impl Into<String>) -> Self {
+    /// Adds the name of a speaker.
+    #[must_use]
+    pub fn name(self, text: impl Into<String>) -> Self {
         self.with(Some(Colour::Name), text)
     }
 
-    pub(crate) fn faint(self, text: impl Into<String>) -> Self {
+    /// Adds text of less weight.
+    #[must_use]
+    pub fn faint(self, text: impl Into<String>) -> Self {
         self.with(Some(Colour::Faint), text)
     }
 
-    pub(crate) fn good(self, text: impl Into<String>) -> Self {
+    /// Adds a success.
+    #[must_use]
+    pub fn good(self, text: impl Into<String>) -> Self {
         self.with(Some(Colour::Good), text)
     }
 
-    pub(crate) fn bad(self, text: impl Into<String>) -> Self {
+    /// Adds a failure.
+    #[must_use]
+    pub fn bad(self, text: impl Into<String>) -> Self {
         self.with(Some(Colour::Bad), text)
     }
 
-    pub(crate) fn warning(self, text: impl Into<String>) -> Self {
+    /// Adds a warning.
+    #[must_use]
+    pub fn warning(self, text: impl Into<String>) -> Self {
         self.with(Some(Colour::Warning), text)
     }
 
     /// Returns the text as it is written to a stream that people read, where everything that could
     /// deceive them is visible.
-    pub(crate) fn render(&self, is_coloured: bool) -> String {
+    pub fn render(&self, is_coloured: bool) -> String {
         let mut rendered = String::new();
         for (colour, text) in &self.pieces {
             let text = make_text_visible(text);
@@ -76,7 +88,7 @@ impl StyledText {
     }
 
     /// Returns the text as it is, for a program that asked for it.
-    pub(crate) fn to_raw(&self) -> String {
+    pub fn to_raw(&self) -> String {
         self.pieces.iter().map(|(_, text)| text.as_str()).collect()
     }
 }

@@ -13,7 +13,7 @@ use crate::styled_text::StyledText;
 /// Shows progress on standard error as it happens, and the answer on standard output. At a terminal
 /// the answer is streamed; in a pipe it comes whole, so that nothing else is ever in it.
 #[derive(Debug)]
-pub(crate) struct TextDisplay {
+pub(super) struct TextDisplay {
     printer: Printer,
     quiet: bool,
     streams: bool,

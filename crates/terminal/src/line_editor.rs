@@ -4,14 +4,14 @@
 use std::time::{Duration, Instant};
 
 /// Limits the time between characters that arrive at once. No person types that fast.
-pub(super) const BURST_INTERVAL: Duration = Duration::from_millis(10);
+pub(crate) const BURST_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Limits a line and a paste.
 const MAX_LINE_BYTES: usize = 1024 * 1024;
 
 /// The purpose of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LinePurpose {
+pub(crate) enum LinePurpose {
     /// A message, which may be pasted.
     Message,
     /// The answer to a question with choices: a paste is none.
@@ -22,7 +22,7 @@ pub(super) enum LinePurpose {
 
 /// What a key does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum KeyEffect {
+pub(crate) enum KeyEffect {
     /// Nothing that shows.
     None,
     /// These characters are shown.
@@ -50,7 +50,7 @@ enum Escape {
 
 /// Edits a line.
 #[derive(Debug)]
-pub(super) struct LineEditor {
+pub(crate) struct LineEditor {
     purpose: LinePurpose,
     line: Vec<u8>,
     /// The time of the last key.
@@ -63,17 +63,17 @@ pub(super) struct LineEditor {
 }
 
 impl LineEditor {
-    pub(super) fn new(purpose: LinePurpose) -> Self {
+    pub(crate) fn new(purpose: LinePurpose) -> Self {
         Self { purpose, line: Vec::new(), last: None, is_burst: false, escape: None, paste: None }
     }
 
     /// Returns the line so far.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.line).into_owned()
     }
 
     /// Takes a byte that arrived now.
-    pub(super) fn push(&mut self, byte: u8, now: Instant) -> KeyEffect {
+    pub(crate) fn push(&mut self, byte: u8, now: Instant) -> KeyEffect {
         if let Some(escape) = self.escape.take() {
             return self.continue_escape(escape, byte);
         }

@@ -8,12 +8,33 @@ use std::io;
 use lango_app::provider::PriceList;
 use lango_protocol::{CallId, Event, EventBody, Outcome};
 
-use crate::arguments::{OutputArguments, OutputFormat};
+use clap::ValueEnum;
+
+use crate::AnswerSource;
 use crate::printer::{Printer, try_write_stderr};
-use crate::terminal::AnswerSource;
+
+/// The formats in which a turn is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OutputFormat {
+    /// Progress, and the answer as text.
+    Text,
+    /// One JSON object at the end.
+    Json,
+    /// One JSON object for each event.
+    StreamJson,
+}
+
+/// Says how a turn is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputOptions {
+    /// The format.
+    pub format: OutputFormat,
+    /// Tells whether progress is left out.
+    pub quiet: bool,
+}
 
 /// Shows the events of a turn.
-pub(crate) struct Display {
+pub struct Display {
     format: DisplayFormat,
     printer: Printer,
     /// The source of answers to approvals. The approver shows the question, in its place among the
@@ -28,15 +49,16 @@ enum DisplayFormat {
 }
 
 impl Display {
-    pub(crate) fn new(
+    /// Returns the display of a turn.
+    pub fn new(
         printer: Printer,
-        arguments: &OutputArguments,
+        options: OutputOptions,
         answers: AnswerSource,
         prices: PriceList,
     ) -> Self {
-        let format = match arguments.output_format {
+        let format = match options.format {
             OutputFormat::Text => {
-                DisplayFormat::Text(text::TextDisplay::new(printer, arguments.quiet, prices))
+                DisplayFormat::Text(text::TextDisplay::new(printer, options.quiet, prices))
             }
             OutputFormat::Json => DisplayFormat::Json(json::JsonDisplay::default()),
             OutputFormat::StreamJson => DisplayFormat::StreamJson,
@@ -45,13 +67,13 @@ impl Display {
     }
 
     /// Returns the display of a conversation at a terminal.
-    pub(crate) fn chat(printer: Printer, answers: AnswerSource, prices: PriceList) -> Self {
+    pub fn chat(printer: Printer, answers: AnswerSource, prices: PriceList) -> Self {
         let format = DisplayFormat::Text(text::TextDisplay::new(printer, false, prices));
         Self { format, printer, answers }
     }
 
     /// Shows an event.
-    pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
+    pub fn event(&mut self, event: &Event) -> io::Result<()> {
         match &mut self.format {
             DisplayFormat::Text(display) => display.event(event),
             DisplayFormat::Json(display) => {
@@ -72,7 +94,7 @@ impl Display {
     }
 
     /// Shows the end of a turn.
-    pub(crate) fn finish(&mut self, outcome: &Outcome) -> io::Result<()> {
+    pub fn finish(&mut self, outcome: &Outcome) -> io::Result<()> {
         match &mut self.format {
             DisplayFormat::Text(display) => display.finish(outcome),
             DisplayFormat::Json(display) => display.finish(self.printer, outcome),

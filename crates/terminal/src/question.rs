@@ -3,11 +3,6 @@
 //! A question is answered by what is typed after it was shown and could be read: type-ahead is
 //! discarded, a paste is no answer, and an answer that is not understood is asked for again.
 
-mod approver;
-mod line_editor;
-mod modes;
-mod reader;
-
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, IsTerminal};
@@ -18,12 +13,9 @@ use std::time::Duration;
 use lango_protocol::CallId;
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot, watch};
 
-pub(crate) use approver::{AnswerSource, TerminalApprover};
-use line_editor::LinePurpose;
-pub(crate) use modes::restore_terminal;
-use reader::{LineRequest, TypedLine, serve_keys, serve_lines};
-
+use crate::line_editor::LinePurpose;
 use crate::printer::{stderr_is_terminal, write_stderr};
+use crate::reader::{LineRequest, TypedLine, serve_keys, serve_lines};
 
 /// Limits how long a question waits until the display has shown what came before it. A display whose
 /// reader does not read must not keep the user from answering.
@@ -32,7 +24,7 @@ const DISPLAY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Reads lines when asked to, and only then, so that a chat and a question never compete for what is
 /// typed. The reading thread ends with the process.
 #[derive(Debug, Clone)]
-pub(crate) struct Terminal {
+pub struct Terminal {
     requests: blocking::Sender<LineRequest>,
     /// Held by the task that has asked and waits: what is typed answers the question that was shown
     /// last, and no other.
@@ -43,17 +35,21 @@ pub(crate) struct Terminal {
 
 /// The answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub enum Choice {
+    /// Yes, this once.
     Yes,
     /// Yes, now and later.
     Always,
+    /// No.
     No,
 }
 
 /// The answers that a question allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Choices {
+pub enum Choices {
+    /// Yes or no.
     YesNo,
+    /// Yes, always or no.
     YesAlwaysNo,
 }
 
@@ -90,12 +86,12 @@ impl Choices {
 
 impl Terminal {
     /// Returns a reader of standard input that is no terminal, or whose questions would not be seen.
-    pub(crate) fn lines_of_standard_input() -> Self {
+    pub fn lines_of_standard_input() -> Self {
         Self::start(|requests| serve_lines(BufReader::new(io::stdin()), requests))
     }
 
     /// Returns the terminal on standard input and standard error, if they are one.
-    pub(crate) fn on_standard_input() -> Option<Self> {
+    pub fn on_standard_input() -> Option<Self> {
         if !stderr_is_terminal() || !io::stdin().is_terminal() {
             return None;
         }
@@ -104,7 +100,7 @@ impl Terminal {
     }
 
     /// Returns the user's terminal, or `None` in scripts and services.
-    pub(crate) fn person() -> Option<Self> {
+    pub fn person() -> Option<Self> {
         if !stderr_is_terminal() {
             return None;
         }
@@ -123,7 +119,7 @@ impl Terminal {
     }
 
     /// Returns the next message, or `None` at the end of the input.
-    pub(crate) async fn line(&self) -> Option<String> {
+    pub async fn line(&self) -> Option<String> {
         match self.next(LinePurpose::Message).await {
             TypedLine::Line(line) => Some(line),
             TypedLine::AtOnce | TypedLine::End => None,
@@ -131,18 +127,18 @@ impl Terminal {
     }
 
     /// Waits until no other task asks. None does, as long as the returned guard lives.
-    pub(crate) async fn prompt_lock(&self) -> OwnedMutexGuard<()> {
+    pub async fn prompt_lock(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.prompt_lock).lock_owned().await
     }
 
     /// Notes that everything before the question about a call is shown.
-    pub(crate) fn mark_reached(&self, call: &CallId) {
+    pub fn mark_reached(&self, call: &CallId) {
         self.reached.send_modify(|calls| {
             calls.insert(call.clone());
         });
     }
 
-    async fn wait_until_reached(&self, call: &CallId) {
+    pub(crate) async fn wait_until_reached(&self, call: &CallId) {
         let mut reached = self.reached.subscribe();
         let waiting = reached.wait_for(|calls| calls.contains(call));
         // Out of order, the question is still whole.
@@ -151,7 +147,7 @@ impl Terminal {
 
     /// Asks until there is an answer; returns `None` at the end of the input. `question` ends with
     /// the sentence that the letters follow.
-    pub(crate) async fn ask(&self, question: &str, choices: Choices) -> Option<Choice> {
+    pub async fn ask(&self, question: &str, choices: Choices) -> Option<Choice> {
         let letters = choices.letters();
         let sentence = question.lines().last().unwrap_or_default();
         write_stderr(&format!("{question} {letters} "));
@@ -170,7 +166,7 @@ impl Terminal {
     }
 
     /// Asks for a text; returns `None` at the end of the input.
-    pub(crate) async fn ask_text(&self, prompt: &str) -> Option<String> {
+    pub async fn ask_text(&self, prompt: &str) -> Option<String> {
         write_stderr(prompt);
         loop {
             match self.next(LinePurpose::Field).await {

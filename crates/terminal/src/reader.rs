@@ -10,27 +10,27 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::oneshot;
 
-use super::line_editor::{BURST_INTERVAL, KeyEffect, LineEditor, LinePurpose};
-use super::modes::{KeyMode, discard_input};
+use crate::line_editor::{BURST_INTERVAL, KeyEffect, LineEditor, LinePurpose};
+use crate::modes::{KeyMode, discard_input};
 use crate::printer::{erase_typed_character, write_stderr};
 
 /// Sets how long nothing may be typed before the answer to a question. What is typed earlier was not
 /// meant for it.
-pub(super) const READING_TIME: Duration = Duration::from_millis(300);
+pub(crate) const READING_TIME: Duration = Duration::from_millis(300);
 
 /// Sets how often a reader looks whether its line is still wanted.
 const CANCEL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A task's request for a line. A question has been shown when the answer to it is requested.
 #[derive(Debug)]
-pub(super) struct LineRequest {
-    pub(super) purpose: LinePurpose,
-    pub(super) reply: oneshot::Sender<TypedLine>,
+pub(crate) struct LineRequest {
+    pub(crate) purpose: LinePurpose,
+    pub(crate) reply: oneshot::Sender<TypedLine>,
 }
 
 /// What was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum TypedLine {
+pub(crate) enum TypedLine {
     /// A line.
     Line(String),
     /// Text that came at once, which is no answer.
@@ -40,7 +40,7 @@ pub(super) enum TypedLine {
 }
 
 /// Serves requests with the lines of a pipe or a file.
-pub(super) fn serve_lines(mut input: impl BufRead, requests: Receiver<LineRequest>) {
+pub(crate) fn serve_lines(mut input: impl BufRead, requests: Receiver<LineRequest>) {
     for LineRequest { reply, .. } in requests {
         let mut line = String::new();
         let typed = match input.read_line(&mut line) {
@@ -54,7 +54,7 @@ pub(super) fn serve_lines(mut input: impl BufRead, requests: Receiver<LineReques
 }
 
 /// Serves requests with the keys of a terminal.
-pub(super) fn serve_keys(terminal: File, requests: Receiver<LineRequest>) {
+pub(crate) fn serve_keys(terminal: File, requests: Receiver<LineRequest>) {
     let mut reader = KeyReader { terminal, pending: VecDeque::new() };
     for LineRequest { purpose, mut reply } in requests {
         if reply.is_closed() {

@@ -9,7 +9,7 @@ use crate::printer::Printer;
 
 /// Prints one JSON object at the end.
 #[derive(Debug, Default)]
-pub(crate) struct JsonDisplay {
+pub(super) struct JsonDisplay {
     answer: Option<JsonAnswer>,
     usage: Usage,
 }

@@ -1,6 +1,6 @@
 //! Prints for commands: results on standard output, everything else on standard error.
 //!
-//! Nothing else in this crate writes to either stream, so that what comes from files, models, peers
+//! Nothing else of the program writes to either stream, so that what comes from files, models, peers
 //! and the database is always made visible, whatever command prints it.
 
 #![expect(clippy::disallowed_methods, reason = "this module makes visible what it writes")]
@@ -10,13 +10,12 @@ use std::io::{self, IsTerminal, Write};
 
 use lango_text::make_json_visible;
 
-use crate::arguments::{OutputArguments, OutputFormat};
-use crate::failure::Failure;
+use crate::display::{OutputFormat, OutputOptions};
 use crate::styled_text::StyledText;
 
 /// Prints for a command.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Printer {
+pub struct Printer {
     /// Tells whether the lines around an answer are printed.
     introduces: bool,
     /// Tells whether a program gets results as they are. A terminal never does.
@@ -24,12 +23,12 @@ pub(crate) struct Printer {
 }
 
 /// Tells whether results are shown at a terminal.
-pub(crate) fn stdout_is_terminal() -> bool {
+pub fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
 /// Tells whether messages are shown at a terminal.
-pub(crate) fn stderr_is_terminal() -> bool {
+pub fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
@@ -40,25 +39,25 @@ fn has_colour(stream: &impl IsTerminal) -> bool {
 }
 
 /// Tells whether the terminal understands no escape sequences.
-pub(crate) fn is_dumb_terminal() -> bool {
+pub fn is_dumb_terminal() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// Writes a text to standard error. With standard error closed there is no reader left, which is no
 /// failure of the command.
-pub(crate) fn write_stderr(text: &str) {
+pub fn write_stderr(text: &str) {
     let _ = try_write_stderr(&text.into());
 }
 
 /// Writes a text to standard error, and says if that is not possible.
-pub(crate) fn try_write_stderr(text: &StyledText) -> io::Result<()> {
+pub fn try_write_stderr(text: &StyledText) -> io::Result<()> {
     let mut stream = io::stderr();
     let rendered = text.render(has_colour(&stream));
     stream.write_all(rendered.as_bytes()).and_then(|()| stream.flush())
 }
 
 /// Replaces the line of progress on standard error; an empty one removes it.
-pub(crate) fn show_progress(line: &str) {
+pub fn show_progress(line: &str) {
     // Terminals without escape sequences overwrite the line from its beginning.
     let erase = if is_dumb_terminal() { "\r" } else { "\r\x1b[2K" };
     let mut stream = io::stderr();
@@ -100,32 +99,33 @@ pub(crate) fn erase_typed_character() {
 impl Printer {
     /// Returns a printer that prints everything. With `is_raw`, a program that reads standard output
     /// gets texts as they are.
-    pub(crate) fn new(is_raw: bool) -> Self {
+    pub fn new(is_raw: bool) -> Self {
         Self { introduces: true, is_raw }
     }
 
     /// Returns the printer of a turn: a program that reads JSON, or a quiet run, gets the answer
     /// alone.
-    pub(crate) fn of_turn(self, arguments: &OutputArguments) -> Self {
-        let is_text = arguments.output_format == OutputFormat::Text;
-        Self { introduces: is_text && !arguments.quiet, ..self }
+    #[must_use]
+    pub fn of_turn(self, options: OutputOptions) -> Self {
+        let is_text = options.format == OutputFormat::Text;
+        Self { introduces: is_text && !options.quiet, ..self }
     }
 
     /// Prints a result to standard output. A closed pipe is no error: the reader has seen enough.
-    pub(crate) fn print(self, text: &str) -> Result<(), Failure> {
+    pub fn print(self, text: &str) -> io::Result<()> {
         self.print_styled(&text.into())
     }
 
     /// Prints a result with colours.
-    pub(crate) fn print_styled(self, text: &StyledText) -> Result<(), Failure> {
+    pub fn print_styled(self, text: &StyledText) -> io::Result<()> {
         match self.write_styled(text) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            result => Ok(result?),
+            result => result,
         }
     }
 
     /// Writes a result to standard output, and says if that is not possible.
-    pub(crate) fn write_result(self, text: &str) -> io::Result<()> {
+    pub fn write_result(self, text: &str) -> io::Result<()> {
         self.write_styled(&text.into())
     }
 
@@ -140,30 +140,29 @@ impl Printer {
     }
 
     /// Prints a result as indented JSON.
-    pub(crate) fn json(self, value: &impl serde::Serialize) -> Result<(), Failure> {
+    pub fn json(self, value: &impl serde::Serialize) -> io::Result<()> {
         let text = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
         self.print(&format!("{}\n", make_json_visible(&text)))
     }
 
     /// Prints JSON that was written piece by piece.
-    pub(crate) fn print_json_text(self, json: &str) -> Result<(), Failure> {
+    pub fn print_json_text(self, json: &str) -> io::Result<()> {
         self.print(&make_json_visible(json))
     }
 
     /// Writes a result as JSON on one line, and says if that is not possible.
-    pub(crate) fn write_json_line(self, value: &impl serde::Serialize) -> io::Result<()> {
+    pub fn write_json_line(self, value: &impl serde::Serialize) -> io::Result<()> {
         let text = serde_json::to_string(value)?;
         self.write_result(&format!("{}\n", make_json_visible(&text)))
     }
 
     /// Prints a note to standard error.
-    #[expect(clippy::unused_self, reason = "a command prints with the printer that it is given")]
-    pub(crate) fn note(self, text: &str) {
+    pub fn note(self, text: &str) {
         write_stderr(&format!("lango: {text}\n"));
     }
 
     /// Prints a line around the answer of a turn, unless only the answer is wanted.
-    pub(crate) fn introduce(self, line: &str) {
+    pub fn introduce(self, line: &str) {
         if self.introduces {
             // With standard error closed, there is no reader of it.
             let _ = try_write_stderr(&StyledText::default().faint(line).plain("\n"));
@@ -171,7 +170,7 @@ impl Printer {
     }
 
     /// Tells whether the lines around an answer are printed.
-    pub(crate) fn introduces(self) -> bool {
+    pub fn introduces(self) -> bool {
         self.introduces
     }
 }

@@ -18,11 +18,11 @@ static ORIGINAL_MODES: Mutex<Option<(File, Termios)>> = Mutex::new(None);
 
 /// Delivers keys one by one as long as it lives.
 #[derive(Debug)]
-pub(super) struct KeyMode;
+pub(crate) struct KeyMode;
 
 impl KeyMode {
     /// Lets the terminal deliver each key at once, without showing it. Signals stay as they are.
-    pub(super) fn enter(terminal: &File) -> io::Result<Self> {
+    pub(crate) fn enter(terminal: &File) -> io::Result<Self> {
         let original = tcgetattr(terminal)?;
         let mut modes = original.clone();
         modes.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
@@ -36,7 +36,7 @@ impl KeyMode {
 
     /// Lets the terminal mark pasted text from now on.
     #[expect(clippy::unused_self, reason = "pasted text is marked in this mode only")]
-    pub(super) fn mark_pastes(&self) {
+    pub(crate) fn mark_pastes(&self) {
         set_key_reports(KeyReports::BracketedPaste);
     }
 }
@@ -48,7 +48,7 @@ impl Drop for KeyMode {
 }
 
 /// Restores the modes of the terminal, if a line is being read. Must come before the process ends.
-pub(crate) fn restore_terminal() {
+pub fn restore_terminal() {
     let held = ORIGINAL_MODES.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some((terminal, modes)) = held {
         set_key_reports(KeyReports::Usual);
@@ -58,6 +58,6 @@ pub(crate) fn restore_terminal() {
 }
 
 /// Discards what was typed and not read.
-pub(super) fn discard_input(terminal: BorrowedFd<'_>) -> io::Result<()> {
+pub(crate) fn discard_input(terminal: BorrowedFd<'_>) -> io::Result<()> {
     Ok(tcflush(terminal.as_fd(), QueueSelector::IFlush)?)
 }

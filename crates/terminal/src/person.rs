@@ -5,11 +5,10 @@ use std::sync::Arc;
 use lango_mcp::client::{AnswerFuture, Form, FormAnswers, NoPerson, Person};
 use lango_text::{make_lines_visible, make_visible, make_visible_short};
 
-use crate::arguments::ApprovalMode;
-use crate::terminal::{Choice, Choices, Terminal};
+use crate::{ApprovalMode, Choice, Choices, Terminal};
 
 /// Returns what answers servers' questions with this `--approve`.
-pub(crate) fn choose_person(approve: ApprovalMode, terminal: Option<Terminal>) -> Arc<dyn Person> {
+pub fn choose_person(approve: ApprovalMode, terminal: Option<Terminal>) -> Arc<dyn Person> {
     match (approve, terminal) {
         (ApprovalMode::Ask, Some(terminal)) => Arc::new(TerminalPerson { terminal }),
         (ApprovalMode::All, terminal) => Arc::new(ConsentingPerson { terminal }),

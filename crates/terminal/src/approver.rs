@@ -2,12 +2,27 @@
 
 use lango_runtime::{ApprovalAnswer, ApprovalFuture, ApprovalRequest, Approver};
 
-use super::{Choice, Choices, Terminal};
-use crate::arguments::ApprovalMode;
+use clap::ValueEnum;
+
+use crate::{Choice, Choices, Terminal};
+
+/// Says who approves dangerous calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ApprovalMode {
+    /// The person at the terminal.
+    #[default]
+    Ask,
+    /// Another process, with `lango approvals`.
+    Wait,
+    /// Every call is denied.
+    None,
+    /// Every call is allowed, unseen.
+    All,
+}
 
 /// The source of answers to questions.
 #[derive(Debug, Clone)]
-pub(crate) enum AnswerSource {
+pub enum AnswerSource {
     /// The user at this terminal.
     Here(Terminal),
     /// Another process.
@@ -17,14 +32,14 @@ pub(crate) enum AnswerSource {
 }
 
 /// Answers approvals as `--approve` says.
-pub(crate) struct TerminalApprover {
+pub struct TerminalApprover {
     mode: ApprovalMode,
     person: Option<Terminal>,
 }
 
 impl TerminalApprover {
     /// Returns the source of answers.
-    pub(crate) fn answers(&self) -> AnswerSource {
+    pub fn answers(&self) -> AnswerSource {
         match (self.mode, &self.person) {
             (ApprovalMode::Ask, Some(person)) => AnswerSource::Here(person.clone()),
             (ApprovalMode::Wait, _) => AnswerSource::OtherProcess,
@@ -33,7 +48,7 @@ impl TerminalApprover {
     }
 
     /// Returns an approver; `person` is asked with `--approve ask`.
-    pub(crate) fn new(mode: ApprovalMode, person: Option<Terminal>) -> Self {
+    pub fn new(mode: ApprovalMode, person: Option<Terminal>) -> Self {
         Self { mode, person }
     }
 }
