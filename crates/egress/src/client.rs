@@ -13,6 +13,7 @@ use crate::destination::Destination;
 use crate::error::{EgressError, Refusal};
 use crate::guard::Guard;
 use crate::http::{BodyError, HttpClientBuilder, describe_causes, read_body};
+use crate::site::Site;
 
 /// Limits one fetch.
 #[derive(Debug, Clone)]
@@ -29,6 +30,16 @@ impl Default for ClientLimits {
     fn default() -> Self {
         Self { bytes: 10 * 1024 * 1024, time: Duration::from_secs(30), redirects: 5 }
     }
+}
+
+/// Says where redirects may lead, within what the guard allows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RedirectScope {
+    /// To any site: the user asked for what is at the end.
+    #[default]
+    AnySite,
+    /// Within the site of the address: a question or a rule was about it, and no other.
+    SameSite,
 }
 
 /// The response of a fetch.
@@ -104,12 +115,19 @@ impl FetchError {
 pub struct GuardedClient {
     guard: Guard,
     limits: ClientLimits,
+    redirects: RedirectScope,
 }
 
 impl GuardedClient {
     /// Makes a client that reaches only what `guard` allows.
     pub fn new(guard: Guard, limits: ClientLimits) -> Self {
-        Self { guard, limits }
+        Self { guard, limits, redirects: RedirectScope::default() }
+    }
+
+    /// Limits where redirects may lead.
+    #[must_use]
+    pub fn with_redirects(self, redirects: RedirectScope) -> Self {
+        Self { redirects, ..self }
     }
 
     /// Fetches an address.
@@ -164,6 +182,11 @@ impl GuardedClient {
             }
             let next = location.to_str().ok().and_then(|text| url.join(text).ok());
             let next = next.ok_or_else(|| refuse("to no address".to_owned()))?;
+            let is_other_site = Site::of_url(&next) != Site::of_url(&url);
+            if is_other_site && self.redirects == RedirectScope::SameSite {
+                let words = "another site than the one that was asked about";
+                return Err(refuse(format!("it leads to {next}, {words}")));
+            }
             destination = Destination::of_parsed(&next).map_err(EgressError::from)?;
             if next.origin() != url.origin() {
                 for secret in [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION] {

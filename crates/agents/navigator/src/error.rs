@@ -45,6 +45,9 @@ pub(crate) enum NavigatorError {
     /// The browser was led to an address that is not allowed.
     #[error("{0}")]
     Blocked(String),
+    /// The page that was asked for leads to one of another site.
+    #[error("it leads to {page}")]
+    OtherSite { page: String },
     /// The proxy opened no tunnel: the host is not allowed, or does not exist.
     #[error("{0}")]
     NoTunnel(String),

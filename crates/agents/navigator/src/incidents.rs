@@ -63,6 +63,13 @@ impl Incidents {
             PageNote::FileChooser => self
                 .lines
                 .push("The page asked for a file; files are not given to pages.".to_owned()),
+            PageNote::OtherSite { url } => {
+                let url = display_address(&url);
+                self.lines.push(format!(
+                    "Not shown: {url} (another site than the one that was asked about; to go \
+                     there, call browser_navigate with its address)"
+                ));
+            }
             PageNote::Scheme { url } => {
                 let url = display_address(&url);
                 self.lines.push(format!("Blocked: {url} (only http and https pages are shown)"));

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use lango_egress::{ClientLimits, EgressError, FetchError, Guard, GuardedClient, Refusal, Rules};
+use lango_egress::{
+    ClientLimits, EgressError, FetchError, Guard, GuardedClient, RedirectScope, Refusal, Rules,
+};
 
 use crate::support::{ScriptedResolver, Server, allowing, redirect, response};
 
@@ -82,4 +84,24 @@ async fn what_was_posted_is_not_sent_to_another_host() {
     let error = sent.await.unwrap_err();
     assert!(matches!(error, FetchError::Redirect { .. }), "{error}");
     assert_eq!(other.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_fetch_of_one_site_is_not_led_to_another() {
+    let other = Server::answering(response("secret")).await;
+    let first = Server::answering(redirect(&other.url())).await;
+    let places = [first.address.to_string(), other.address.to_string()];
+    let client = client(allowing(&places.each_ref().map(String::as_str)));
+    assert_eq!(client.get(&first.url()).await.unwrap().body, b"secret");
+    let client = client.with_redirects(RedirectScope::SameSite);
+    let before = other.connections();
+    let error = client.get(&first.url()).await.unwrap_err();
+    assert!(error.to_string().contains(&format!("leads to {}", other.url())), "{error}");
+    assert_eq!(other.connections(), before);
+    // Within the site they are followed.
+    let circle = Server::answering(redirect("/again")).await;
+    let rules = allowing(&[circle.address.to_string().as_str()]);
+    let client = self::client(rules).with_redirects(RedirectScope::SameSite);
+    let error = client.get(&circle.url()).await.unwrap_err();
+    assert!(error.to_string().contains("more than 5 redirects"), "{error}");
 }

@@ -8,7 +8,7 @@ mod watcher;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lango_egress::{BlockedRequest, Proxy};
+use lango_egress::{BlockedRequest, Proxy, Site};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
@@ -24,6 +24,8 @@ pub(crate) use frames::FrameReference;
 pub(crate) use navigate::{LoadProgress, NavigationMark};
 pub(crate) use state::{BrowserState, Download, DownloadState, PageNote, Tab};
 
+/// The page of the proxy, which asks for its password.
+const PROXY_PAGE: &str = "http://proxy.lango.invalid/";
 /// Limits how long Chromium may take to start, on a machine that is busy with other things.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 /// Limits how long one answer may take that does not depend on the network.
@@ -135,14 +137,17 @@ impl Browser {
     /// Gives the browser the password of the proxy, once: it caches it for all its connections.
     async fn authenticate(&self) -> Result<(), NavigatorError> {
         let tab = self.tab()?;
-        self.call(&tab.session, EnableFetch { handle_auth_requests: true }).await?;
-        let own = Navigate { url: "http://proxy.lango.invalid/".to_owned() };
+        let watch_all = EnableFetch { handle_auth_requests: true, patterns: None };
+        self.call(&tab.session, watch_all).await?;
+        let own = Navigate { url: PROXY_PAGE.to_owned() };
+        self.approve_site(PROXY_PAGE);
         let navigated = self.call(&tab.session, own).await?;
         if let Some(error) = navigated.error_text {
             let error = format!("the browser does not accept its proxy: {error}");
             return Err(NavigatorError::Failed(error));
         }
         self.call(&tab.session, DisableFetch {}).await?;
+        self.call(&tab.session, watcher::watch_documents_command()).await?;
         // Only a page that is shown has a history to clear.
         self.navigate("about:blank").await?;
         self.call_when_shown(&tab.session, || ResetNavigationHistory {}).await?;
@@ -196,6 +201,18 @@ impl Browser {
         limit: Duration,
     ) -> Result<C::Reply, NavigatorError> {
         Ok(self.connection.call(Some(session), &command, limit).await?)
+    }
+
+    /// Lets pages of a site be shown, because a question or a rule was about it.
+    pub(crate) fn approve_site(&self, url: &str) {
+        self.state.send_modify(|state| state.sites.extend(Site::of(url)));
+    }
+
+    /// Returns the page that was not shown since the last call because its site was not agreed to.
+    pub(crate) fn take_refused_page(&self) -> Option<String> {
+        let mut refused = None;
+        self.state.send_modify(|state| refused = state.refused_page.take());
+        refused
     }
 
     /// Returns how long a page may take.

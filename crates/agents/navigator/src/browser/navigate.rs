@@ -50,6 +50,8 @@ impl Browser {
         let deadline = Instant::now() + self.timeout();
         let tab = self.tab()?;
         let mark = self.mark_moment()?;
+        self.approve_site(url);
+        self.take_refused_page();
         let command = Navigate { url: url.to_owned() };
         let navigated = match self.call_within(&tab.session, command, self.timeout()).await {
             Err(NavigatorError::Call(CallError::TimedOut { .. })) => {
@@ -60,6 +62,11 @@ impl Browser {
             other => other?,
         };
         let error = navigated.error_text;
+        if error.is_some()
+            && let Some(page) = self.take_refused_page()
+        {
+            return Err(NavigatorError::OtherSite { page });
+        }
         if navigated.is_download || error.as_deref() == Some("net::ERR_ABORTED") {
             // A navigation that becomes a file is aborted as a page.
             if self.wait_until(FILE_TIMEOUT, |state| state.downloads.len() != mark.downloads).await

@@ -1,8 +1,9 @@
 //! Folds the browser's events into its known state. It is pure: the reaction to an event is
 //! returned, and carried out by the watcher.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use lango_egress::Site;
 use lango_text::truncate_characters;
 use serde::Deserialize;
 
@@ -61,6 +62,7 @@ pub(crate) enum PageNote {
     Dialog { kind: String, message: String, accepted: bool },
     FileChooser,
     Scheme { url: String },
+    OtherSite { url: String },
 }
 
 /// Describes a file that is being downloaded.
@@ -91,6 +93,7 @@ pub(crate) enum EventReaction {
     GoBlank { session: String },
     CancelDownload { guid: String },
     ContinueRequest { session: String, request: String },
+    AbortRequest { session: String, request: String },
     Authenticate { session: String, request: String, is_our_proxy: bool },
 }
 
@@ -105,6 +108,10 @@ pub(crate) struct BrowserState {
     /// The downloads, by id.
     pub(crate) downloads: BTreeMap<String, Download>,
     pub(crate) largest_download: u64,
+    /// The sites that may be shown: those that a question or a rule was about.
+    pub(crate) sites: BTreeSet<Site>,
+    /// The address of the last page that was not shown because it is on another site.
+    pub(crate) refused_page: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -173,7 +180,16 @@ struct DownloadProgress {
 struct PausedRequest {
     request_id: String,
     #[serde(default)]
+    frame_id: String,
+    #[serde(default)]
+    request: Option<RequestAddress>,
+    #[serde(default)]
     auth_challenge: Option<ProxyChallenge>,
+}
+
+#[derive(Deserialize)]
+struct RequestAddress {
+    url: String,
 }
 
 #[derive(Deserialize)]
@@ -241,18 +257,32 @@ impl BrowserState {
                 None
             }
             "Browser.downloadProgress" => self.apply_download_progress(event.read()?),
-            "Fetch.requestPaused" => {
-                let PausedRequest { request_id, .. } = event.read()?;
-                Some(EventReaction::ContinueRequest { session, request: request_id })
-            }
+            "Fetch.requestPaused" => Some(self.decide_request(event.read()?, session)),
             "Fetch.authRequired" => {
-                let PausedRequest { request_id, auth_challenge } = event.read()?;
+                let PausedRequest { request_id, auth_challenge, .. } = event.read()?;
                 let source = auth_challenge.and_then(|challenge| challenge.source);
                 let is_our_proxy = source.as_deref() == Some("Proxy");
                 Some(EventReaction::Authenticate { session, request: request_id, is_our_proxy })
             }
             _ => None,
         }
+    }
+
+    /// Lets a document be requested, unless it would be shown as the page and its site was not
+    /// agreed to. The page that is shown then stays.
+    fn decide_request(&mut self, paused: PausedRequest, session: String) -> EventReaction {
+        let PausedRequest { request_id: request, frame_id, request: sent, .. } = paused;
+        let url = sent.map(|sent| sent.url).unwrap_or_default();
+        let is_page = self.find_tab(&session).is_some_and(|tab| tab.main_frame == frame_id);
+        // What is not on the network has rules of its own.
+        let may_be_shown = Site::of(&url).is_none_or(|site| self.sites.contains(&site));
+        if !is_page || may_be_shown {
+            return EventReaction::ContinueRequest { session, request };
+        }
+        let url = cut_text(&url);
+        self.refused_page = Some(url.clone());
+        self.add_note(PageNote::OtherSite { url });
+        EventReaction::AbortRequest { session, request }
     }
 
     fn find_tab(&mut self, session: &str) -> Option<&mut Tab> {

@@ -8,8 +8,9 @@ use tokio::sync::{mpsc, watch};
 use super::state::{BrowserState, EventReaction};
 use crate::protocol::{
     AuthResponse, BrowserEvent, CallError, CancelDownload, CloseTarget, Command, Connection,
-    ContinueRequest, ContinueWithAuth, EnablePage, HandleDialog, InterceptFileChooser, Navigate,
-    RunIfWaiting, SetAutoAttach, SetLifecycleEvents, TargetFilter,
+    ContinueRequest, ContinueWithAuth, EnableFetch, EnablePage, FailRequest, HandleDialog,
+    InterceptFileChooser, Navigate, RequestPattern, RunIfWaiting, SetAutoAttach,
+    SetLifecycleEvents, TargetFilter,
 };
 
 /// Limits how long a reaction may take. No call waits for it.
@@ -84,6 +85,10 @@ async fn carry_out_reaction(
             let command = ContinueRequest { request_id: request };
             TargetCaller { connection, session: &session }.call(command).await
         }
+        EventReaction::AbortRequest { session, request } => {
+            let command = FailRequest { request_id: request, error_reason: "Aborted" };
+            TargetCaller { connection, session: &session }.call(command).await
+        }
         EventReaction::Authenticate { session, request, is_our_proxy } => {
             let answer = if is_our_proxy {
                 AuthResponse {
@@ -104,12 +109,19 @@ async fn carry_out_reaction(
 /// If one is refused, the tab stays as usable as possible.
 async fn set_up_tab(caller: &TargetCaller<'_>) {
     let _ = tokio::join!(
+        caller.call(watch_documents_command()),
         caller.call(EnablePage {}),
         caller.call(SetLifecycleEvents { enabled: true }),
         caller.call(InterceptFileChooser { enabled: true }),
         caller.call(attach_command("iframe")),
         caller.call(RunIfWaiting {}),
     );
+}
+
+/// Lets documents wait until it is decided whether they may be shown.
+pub(super) fn watch_documents_command() -> EnableFetch {
+    let documents = RequestPattern { resource_type: "Document" };
+    EnableFetch { handle_auth_requests: false, patterns: Some(vec![documents]) }
 }
 
 /// Attaches to targets of one type as they appear, before they run.

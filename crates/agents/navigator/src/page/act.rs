@@ -118,19 +118,26 @@ async fn prepare_element(
     Ok(prepared)
 }
 
-/// Refuses an element that has become a field for secrets since the user decided about it.
+/// Refuses an element that has become a field for secrets since the user decided about it, or that
+/// turns out to be one although the question could not name it.
 fn check_still_as_decided(
     element: &Element,
     prepared: &PreparedElement,
     reason: impl Fn(&Sensitivity) -> Option<String>,
 ) -> Result<(), NavigatorError> {
-    let Some(decided) = &element.decided else { return Ok(()) };
-    match (reason(&Sensitivity::parse(&prepared.sensitivity)), reason(decided)) {
-        (Some(why), None) => Err(NavigatorError::Unsuitable(format!(
+    let Some(why) = reason(&Sensitivity::parse(&prepared.sensitivity)) else { return Ok(()) };
+    let Some(decided) = &element.decided else {
+        return Err(NavigatorError::Unsuitable(format!(
+            "{why}, and the question did not name it. Read the page (browser_read with mode \
+             outline) and use its reference"
+        )));
+    };
+    match reason(decided) {
+        None => Err(NavigatorError::Unsuitable(format!(
             "the page has changed: {why}, and the user was not asked about that. Read the page again \
              (browser_read with mode outline), then try again"
         ))),
-        _ => Ok(()),
+        Some(_) => Ok(()),
     }
 }
 

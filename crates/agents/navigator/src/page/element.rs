@@ -30,8 +30,10 @@ pub(crate) struct Element {
     pub(crate) object: String,
     /// The name in a report; the words are the page's.
     pub(crate) label: String,
-    /// Its sensitivity when the user decided; `None` if the user had to be asked in any case.
+    /// Its sensitivity when the user decided; `None` if the question could not name the element.
     pub(crate) decided: Option<Sensitivity>,
+    /// The address that it leads to, which the question named.
+    pub(crate) target: Option<String>,
 }
 
 impl ElementChoice {
@@ -43,8 +45,11 @@ impl ElementChoice {
         match (&self.reference, &self.selector) {
             (Some(name), _) => match references.find_element(name) {
                 Some(reference) => {
+                    let leads = reference.other_site().map_or_else(String::new, |target| {
+                        format!("\nwhich leads to {}", super::display_address(target))
+                    });
                     let words = format!(
-                        "the {} \"{}\" ({})\non {}",
+                        "the {} \"{}\" ({})\non {}{leads}",
                         make_visible(&reference.role),
                         make_visible(&reference.name),
                         make_visible_short(name),
@@ -102,6 +107,7 @@ async fn find_by_reference(
         object,
         label: format!("{} \"{}\"", reference.role, reference.name),
         decided: Some(reference.sensitivity),
+        target: reference.target,
     })
 }
 
@@ -117,7 +123,7 @@ async fn find_by_selector(browser: &Browser, selector: &str) -> Result<Element, 
         let Some(object) = found else { continue };
         let Ok(number) = browser.element_number(&frame, &object).await else { continue };
         let label = format!("what matches {}", make_visible_short(selector));
-        return Ok(Element { frame, number, object, label, decided: None });
+        return Ok(Element { frame, number, object, label, decided: None, target: None });
     }
     Err(NavigatorError::NoMatch(make_visible_short(selector)))
 }

@@ -115,6 +115,7 @@ impl Outline {
                         name: line.name.clone(),
                         page: page.clone(),
                         sensitivity,
+                        target: line.target.clone(),
                     })
                 });
                 let words = line.words().map(str::to_owned);
@@ -180,6 +181,7 @@ async fn read_usable_elements(
             states: Vec::new(),
             block: String::new(),
             number: (!is_heading).then_some(number),
+            target: None,
         }
     };
     Ok(elements.into_iter().map(line).collect())

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use lango_egress::Site;
 use lango_protocol::SessionId;
 use parking_lot::Mutex;
 
@@ -29,9 +30,18 @@ pub(crate) struct ElementReference {
     /// The address of the page it was on.
     pub(crate) page: String,
     pub(crate) sensitivity: Sensitivity,
+    /// The address that a link leads to.
+    pub(crate) target: Option<String>,
 }
 
 impl ElementReference {
+    /// Returns the address that a link leads to, if it is on another site than its page.
+    pub(crate) fn other_site(&self) -> Option<&str> {
+        let target = self.target.as_deref()?;
+        let site = Site::of(target)?;
+        (Site::of(&self.page) != Some(site)).then_some(target)
+    }
+
     fn key(&self) -> ReferenceKey {
         let session = self.session.clone();
         (session, self.browser, self.frame.session.clone(), self.number)
@@ -126,6 +136,7 @@ mod tests {
             name: "Go".into(),
             page: "http://a/".into(),
             sensitivity: Sensitivity::None,
+            target: None,
         }
     }
 

@@ -86,6 +86,8 @@ pub(super) struct TreeLine {
     pub(super) block: String,
     /// The node number of a usable element.
     pub(super) number: Option<i64>,
+    /// The address that a link leads to.
+    pub(super) target: Option<String>,
 }
 
 /// Returns the lines of a frame, from its accessibility tree.
@@ -210,7 +212,8 @@ fn build_line(open_node: &OpenNode<'_>) -> Option<TreeLine> {
         _ => role,
     };
     let number = node.backend_node_id.filter(|_| is_usable);
-    Some(TreeLine { depth: *depth, role, name, states, block: block.clone(), number })
+    let target = Some(text_of(property("url"))).filter(|url| is_usable && !url.is_empty());
+    Some(TreeLine { depth: *depth, role, name, states, block: block.clone(), number, target })
 }
 
 impl TreeLine {

@@ -48,7 +48,12 @@ commands! {
         auto_attach: bool, wait_for_debugger_on_start: bool, flatten: bool,
         filter: Vec<TargetFilter>,
     } -> EmptyReply;
-    "Fetch.enable" => EnableFetch { handle_auth_requests: bool } -> EmptyReply;
+    "Fetch.enable" => EnableFetch {
+        handle_auth_requests: bool, patterns: Option<Vec<RequestPattern>>,
+    } -> EmptyReply;
+    "Fetch.failRequest" => FailRequest {
+        request_id: String, error_reason: &'static str,
+    } -> EmptyReply;
     "Fetch.disable" => DisableFetch {} -> EmptyReply;
     "Fetch.continueRequest" => ContinueRequest { request_id: String } -> EmptyReply;
     "Fetch.continueWithAuth" => ContinueWithAuth {
@@ -99,6 +104,12 @@ pub(crate) struct TargetFilter {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) r#type: Option<&'static str>,
     pub(crate) exclude: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RequestPattern {
+    pub(crate) resource_type: &'static str,
 }
 
 #[derive(Debug, Serialize)]

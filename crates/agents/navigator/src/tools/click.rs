@@ -64,6 +64,9 @@ impl Tool for Click {
                     &choice,
                 )
                 .await?;
+                if let Some(target) = &element.target {
+                    browser.approve_site(target);
+                }
                 let mark = browser.mark_moment()?;
                 page::watch_changes(browser, &element).await;
                 let how = page::click_element(browser, &element).await?;

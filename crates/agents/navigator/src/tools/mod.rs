@@ -32,10 +32,17 @@ fn page_origin(page: &str) -> String {
 /// the page; "always" covers this action on this element of this page alone.
 fn propose_action(summary: String, reference: &ElementReference, action: &[&str]) -> Proposal {
     let element = [&reference.role, &reference.name].map(String::as_str);
-    let words = [reference.page.as_str()].into_iter().chain(element).chain(action.iter().copied());
+    let target = reference.other_site();
+    let words = [reference.page.as_str()].into_iter().chain(element);
+    let words = words.chain(action.iter().copied()).chain(target);
     let words = words.map(str::to_owned).collect();
-    Proposal {
+    let mut proposal = Proposal {
         whole: Some(ProposedStep { words, ..ProposedStep::default() }),
         ..Proposal::of(summary, [&page_origin(&reference.page)])
+    };
+    // A rule about this site does not cover where a link leads.
+    if let Some(target) = reference.other_site() {
+        proposal.steps.push(ProposedStep::new([&page_origin(target)]));
     }
+    proposal
 }

@@ -172,6 +172,9 @@ async fn attempt_navigation(
     let arrived = browser.navigate(url.as_str()).await;
     let blocked = browser.take_blocked();
     match &arrived {
+        Err(NavigatorError::OtherSite { page }) => {
+            return Err(explain_other_site(lease, url, page).await);
+        }
         Err(NavigatorError::NoTunnel(_)) => {
             // A target with a scheme was requested without a tunnel, and is not what failed.
             if let Some(reason) = blocked.iter().rfind(|one| !one.target.contains("://")) {
@@ -187,6 +190,19 @@ async fn attempt_navigation(
     }
     browser.return_blocked_requests(blocked);
     arrived
+}
+
+/// Says where a page leads that was not followed: to a place that may not be reached at all, or to
+/// another site than the one that the question or the rule was about.
+async fn explain_other_site(lease: &BrowserLease, url: &Url, page: &str) -> NavigatorError {
+    let (from, target) = (display_address(url.as_str()), display_address(page));
+    let reason = match check_address(lease.navigator(), page).await {
+        Err(refused) => refused.to_string(),
+        Ok(_) => "that is another site than the one that was asked about. To go there, call \
+                  browser_navigate with its address"
+            .to_owned(),
+    };
+    NavigatorError::Blocked(format!("{from} leads to {target}: {reason}"))
 }
 
 /// Tells whether the page that is shown is the proxy's refusal.

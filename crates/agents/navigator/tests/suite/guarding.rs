@@ -105,3 +105,58 @@ async fn downloads_stay_in_their_place_and_within_their_size() {
     );
     assert!(!tools.path(".bashrc").exists());
 }
+
+#[tokio::test]
+async fn a_page_leads_to_no_site_that_was_not_asked_about() {
+    let other = Site::start().await;
+    let site = Site::linking_to(&other.url("")).await;
+    // Both may be reached; only one of them was asked about.
+    let tools = Tools::at(&[site.authority(), other.authority()]);
+
+    let error = tools.open(&site.url("/to-other")).await.unwrap_err();
+    let ToolError::Forbidden(text) = &error else { panic!("{error}") };
+    assert!(text.contains(&format!("leads to {}", other.url("/secret"))), "{text}");
+    assert!(text.contains("another site") && text.contains("browser_navigate"), "{text}");
+
+    tools.open(&site.url("/leaving")).await.unwrap();
+    for words in ["By a script", "By a form", "By a redirect", "By a window"] {
+        let clicked = tools.click(words).await.unwrap();
+        assert!(clicked.contains(&format!("Not shown: {}", other.url("/secret"))), "{clicked}");
+        if words != "By a window" {
+            let stays = format!("Page: {}", site.url("/leaving"));
+            assert!(clicked.contains(&stays), "{words}: {clicked}");
+        }
+    }
+    assert_eq!(other.requests(), Vec::<String>::new());
+
+    // A link says where it leads, no rule about this site covers that, and then it is followed.
+    tools.open(&site.url("/leaving")).await.unwrap();
+    let link = tools.reference("By a link").await;
+    let proposal = tools.propose("browser_click", &json!({"ref": link}));
+    let target = other.url("/secret?by=link");
+    assert!(proposal.summary.contains(&format!("leads to {target}")), "{}", proposal.summary);
+    let steps: Vec<&str> = proposal.steps.iter().map(|step| step.words[0].as_str()).collect();
+    let origins = [&site, &other].map(|site| format!("http://{}", site.address));
+    assert_eq!(steps, origins);
+    let clicked = tools.call("browser_click", json!({"ref": link})).await.unwrap();
+    assert!(clicked.contains(&format!("Page: {target}")), "{clicked}");
+    let asked: Vec<String> = other.requests();
+    assert!(asked.iter().all(|line| line == "GET /secret?by=link" || line.contains("favicon")));
+    tools.navigator.close().await;
+}
+
+#[tokio::test]
+async fn a_selector_reaches_no_field_or_button_for_secrets() {
+    let site = Site::start().await;
+    let tools = Tools::at(&[site.authority()]);
+    tools.open(&site.url("/login")).await.unwrap();
+    let typing = json!({"selector": "input[type=password]", "text": "x"});
+    for (tool, arguments) in
+        [("browser_type", typing), ("browser_click", json!({"selector": "button"}))]
+    {
+        let error = tools.call(tool, arguments).await.unwrap_err().to_string();
+        assert!(error.contains("the question did not name it"), "{tool}: {error}");
+    }
+    assert!(site.requests().iter().all(|line| !line.starts_with("POST")));
+    tools.navigator.close().await;
+}

@@ -125,6 +125,7 @@ async fn answer(
         "/worker.js" => script(&format!(
             "fetch('{other}/from-worker').catch(() => 0); self.addEventListener('install', () => self.skipWaiting());"
         )),
+        "/leaving" => page("Leaving", &include_str!("pages/leaving.html").replace("OTHER", other)),
         "/to-other" => redirect(&format!("{other}/secret")),
         "/to-https" => redirect(&format!("{}/secret", other.replace("http:", "https:"))),
         "/to-metadata" => redirect("http://169.254.169.254/latest/meta-data/"),

@@ -5,7 +5,7 @@
 use lango_protocol::CallStatus;
 
 use crate::fixture::{Lango, TO_LIBRARIAN, TO_OPERATOR, calling};
-use crate::site::Site;
+use crate::site::{Site, redirect};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_is_not_fetched_by_a_models_words_without_a_question() {
@@ -35,6 +35,22 @@ async fn a_rule_allows_pages_of_one_host() {
     let turn = lango.ask("read the guide").turn().await;
     // The host does not exist; what counts is that it was not a question.
     assert_eq!(turn.results_with(CallStatus::Denied), 0, "{:?}", turn.results());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_about_one_host_does_not_lead_to_another() {
+    let other = Site::forbidden().await;
+    let site = Site::with(vec![("/out", redirect(&other.url("/?q=canary-4711")))]).await;
+    let call = format!("{{ url = \"{}\" }}", site.url("/out"));
+    let script = calling("librarian", &[("rag_ingest", call.as_str())]);
+    let lango = Lango::playing(&[TO_LIBRARIAN, &script]).await;
+    let both = format!("[\"{}\", \"{}\"]", site.address, other.address);
+    let pattern = site.url("/*");
+    let rule = ["approvals", "add", "allow", "--tool", "rag_ingest", "--", pattern.as_str()];
+    assert_eq!(lango.command(&rule).run().await.code, 0);
+    let turn = lango.ask("read the guide").set("LANGO_EGRESS_ALLOW", both).turn().await;
+    assert_eq!(turn.results_with(CallStatus::Denied), 0, "{:?}", turn.results());
+    assert_eq!((site.requests(), other.connections()), (vec!["/out".to_owned()], 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lango_egress::{ClientLimits, FetchError, Guard, GuardedClient};
+use lango_egress::{ClientLimits, FetchError, Guard, GuardedClient, RedirectScope};
 use url::Url;
 
 use super::super::read::{FileContent, ReadLimits, UnreadableReason};
@@ -28,6 +28,11 @@ impl PageFetcher {
         let limits =
             ClientLimits { bytes, time: Duration::from_mins(2), ..ClientLimits::default() };
         Self { client: GuardedClient::new(guard, limits) }
+    }
+
+    /// Limits redirects to the site of an address, which a question or a rule was about.
+    pub(super) fn within_site(self) -> Self {
+        Self { client: self.client.with_redirects(RedirectScope::SameSite) }
     }
 
     pub(super) async fn fetch_page(&self, url: &Url) -> Result<FileContent, FetchFailure> {

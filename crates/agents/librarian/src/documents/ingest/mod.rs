@@ -67,14 +67,16 @@ impl Ingester {
         Self { index, reader, fetch, access: FileAccess::Anywhere }
     }
 
-    /// Limits the ingest to files in `root`, except for excluded ones. Paths are relative to it.
+    /// Limits the ingest to what a call of an agent may read: files in `root`, except for excluded
+    /// ones, with paths relative to it, and pages of the site that was asked about.
     pub fn within(
         self,
         root: &Path,
         places: Arc<Places>,
         excluded: ExcludedPaths,
     ) -> std::io::Result<Self> {
-        Ok(Self { access: FileAccess::within(root, places, excluded)?, ..self })
+        let access = FileAccess::within(root, places, excluded)?;
+        Ok(Self { access, fetch: self.fetch.map(PageFetcher::within_site), ..self })
     }
 
     /// Returns the index that documents are written to.

@@ -45,6 +45,7 @@ fn the_words_of_a_line_are_what_a_person_reads() {
         states: vec!["value \"x\"".to_owned()],
         block: String::new(),
         number: None,
+        target: None,
     };
     for role in ["heading", "text", "link"] {
         assert_eq!(line(role, "a \"b\"").words(), Some("a \"b\""));
