@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use lango_text::{jaccard_similarity, split_words, stem_word, to_single_spaced, word_coverage};
 use regex::Regex;
 
+use crate::clause::{agrees_with, is_comparison, is_negative, order_words, split_clauses};
 use crate::pattern::compile_pattern;
 use crate::text::{is_stop_word, normalise, rare_words, significant_words};
 
@@ -50,6 +51,11 @@ pub enum MemoryRefusal {
          themselves is remembered. Other knowledge belongs to the librarian"
     )]
     FromTool,
+    /// The user said the opposite.
+    #[error(
+        "this turns round what the user said; only what the user said is remembered, as it was meant"
+    )]
+    Reversed,
     /// The user did not say it.
     #[error("the user did not say this; only what the user said is remembered (not said: {0})")]
     NotSaid(String),
@@ -187,6 +193,8 @@ fn is_mostly_symbols(text: &str) -> bool {
 pub(crate) struct SessionEvidence {
     user_stems: BTreeSet<String>,
     user_words: BTreeSet<String>,
+    /// What the user said, clause by clause.
+    user_clauses: Vec<String>,
     foreign_stems: BTreeSet<String>,
     foreign_words: BTreeSet<String>,
 }
@@ -196,6 +204,7 @@ impl SessionEvidence {
     pub(crate) fn add_user_text(&mut self, text: &str) {
         self.user_stems.extend(significant_words(text));
         self.user_words.extend(split_words(text));
+        self.user_clauses.extend(split_clauses(text));
     }
 
     /// Adds text from a file, a page or a tool.
@@ -205,14 +214,19 @@ impl SessionEvidence {
     }
 
     /// Checks that the user said what a text states. Most of its significant words must be the
-    /// user's, and all of its names and numbers, since a malicious page would inject those.
+    /// user's, and all of its names and numbers, since a malicious page would inject those; and it
+    /// must not turn round what the user said with these words.
     pub(crate) fn check_support(&self, text: &str) -> Result<(), MemoryRefusal> {
         let text = remove_dates(text);
         let stated = significant_words(&text);
         let foreign: BTreeSet<String> =
             rare_words(&text).into_iter().filter(|word| !self.user_words.contains(word)).collect();
         if foreign.is_empty() && word_coverage(&stated, &self.user_stems) >= MIN_SUPPORT {
-            return Ok(());
+            return if agrees_with(&text, &self.user_clauses) {
+                Ok(())
+            } else {
+                Err(MemoryRefusal::Reversed)
+            };
         }
         let missing: Vec<String> =
             stated.iter().filter(|word| !self.user_stems.contains(*word)).cloned().collect();
@@ -255,30 +269,8 @@ pub(crate) fn is_duplicate(one: &str, other: &str, similarity: Option<f32>) -> b
         || (names && alike >= 0.6 && similarity.is_some_and(|value| value >= 0.93))
 }
 
-/// Tells whether the order of two things matters: "tabs over spaces".
-fn is_comparison(text: &str) -> bool {
-    split_words(text)
-        .any(|word| matches!(word.as_str(), "over" | "than" | "instead" | "rather" | "from"))
-}
-
-fn order_words(text: &str) -> Vec<String> {
-    split_words(text).filter(|word| !is_stop_word(word)).map(|word| stem_word(&word)).collect()
-}
-
 fn find_numbers(text: &str) -> BTreeSet<String> {
     split_words(text).filter(|word| word.chars().any(|c| c.is_ascii_digit())).collect()
-}
-
-/// Tells whether a statement is negated.
-pub(crate) fn is_negative(text: &str) -> bool {
-    let lower = text.to_lowercase().replace('’', "'");
-    let count = split_words(&lower)
-        .filter(|word| {
-            matches!(word.as_str(), "not" | "never" | "no" | "nobody" | "nothing" | "without")
-        })
-        .count()
-        + lower.matches("n't").count();
-    count % 2 == 1
 }
 
 /// Tells whether a text has only stop words.
@@ -385,6 +377,10 @@ mod tests {
             Err(MemoryRefusal::NotSaid(_))
         ));
         assert_eq!(evidence.check_support("User moved to Basel on 2026-11-08"), Ok(()));
+        assert_eq!(
+            evidence.check_support("The user's sister Vreni does not live in Bern"),
+            Err(MemoryRefusal::Reversed)
+        );
     }
 
     #[test]

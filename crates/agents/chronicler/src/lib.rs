@@ -11,6 +11,7 @@ mod agent;
 mod ask;
 mod check;
 mod chronicler;
+mod clause;
 mod context;
 mod conversation;
 mod error;

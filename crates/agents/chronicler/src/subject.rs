@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 use lango_text::{split_words, word_coverage};
 use regex::Regex;
 
-use crate::gate::{is_duplicate, is_negative};
+use crate::clause::is_negative;
+use crate::gate::is_duplicate;
 use crate::pattern::compile_pattern;
 use crate::text::{is_stop_word, rare_words, significant_words};
 
