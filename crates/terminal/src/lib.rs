@@ -8,6 +8,7 @@ mod approver;
 mod display;
 mod line_editor;
 mod modes;
+mod pages;
 mod person;
 mod printer;
 mod question;

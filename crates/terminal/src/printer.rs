@@ -11,6 +11,7 @@ use std::io::{self, IsTerminal, Write};
 use lango_text::make_json_visible;
 
 use crate::display::{OutputFormat, OutputOptions};
+use crate::pages::TerminalSize;
 use crate::styled_text::StyledText;
 
 /// Prints for a command.
@@ -64,6 +65,13 @@ pub fn show_progress(line: &str) {
     let line = lango_text::make_text_visible(line);
     // Progress that cannot be shown is no failure.
     let _ = stream.write_all(format!("{erase}{line}").as_bytes()).and_then(|()| stream.flush());
+}
+
+/// Returns the size of the terminal that messages are shown at, if it is known.
+pub(crate) fn stderr_size() -> Option<TerminalSize> {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+    let known = size.ws_row > 0 && size.ws_col > 0;
+    known.then(|| TerminalSize { rows: size.ws_row.into(), columns: size.ws_col.into() })
 }
 
 /// Controls what a terminal reports about keys.

@@ -11,10 +11,12 @@ use std::sync::{Arc, mpsc as blocking};
 use std::time::Duration;
 
 use lango_protocol::CallId;
+use lango_text::make_text_visible;
 use tokio::sync::{Mutex, OwnedMutexGuard, oneshot, watch};
 
 use crate::line_editor::LinePurpose;
-use crate::printer::{stderr_is_terminal, write_stderr};
+use crate::pages::split_pages;
+use crate::printer::{stderr_is_terminal, stderr_size, write_stderr};
 use crate::reader::{LineRequest, TypedLine, serve_keys, serve_lines};
 
 /// Limits how long a question waits until the display has shown what came before it. A display whose
@@ -31,6 +33,16 @@ pub struct Terminal {
     prompt_lock: Arc<Mutex<()>>,
     /// The calls whose question comes next, once everything before it is shown.
     reached: Arc<watch::Sender<BTreeSet<CallId>>>,
+    /// True if keys are read one by one, and a long question can be read page by page.
+    has_keys: bool,
+}
+
+/// Says how far a question was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PagesRead {
+    All,
+    /// The answer is no, before the end.
+    Refused,
 }
 
 /// The answer to a question.
@@ -87,7 +99,7 @@ impl Choices {
 impl Terminal {
     /// Returns a reader of standard input that is no terminal, or whose questions would not be seen.
     pub fn lines_of_standard_input() -> Self {
-        Self::start(|requests| serve_lines(BufReader::new(io::stdin()), requests))
+        Self::start(false, |requests| serve_lines(BufReader::new(io::stdin()), requests))
     }
 
     /// Returns the terminal on standard input and standard error, if they are one.
@@ -108,14 +120,17 @@ impl Terminal {
     }
 
     fn of_terminal(terminal: File) -> Self {
-        Self::start(|requests| serve_keys(terminal, requests))
+        Self::start(true, |requests| serve_keys(terminal, requests))
     }
 
-    fn start(serve: impl FnOnce(blocking::Receiver<LineRequest>) + Send + 'static) -> Self {
+    fn start(
+        has_keys: bool,
+        serve: impl FnOnce(blocking::Receiver<LineRequest>) + Send + 'static,
+    ) -> Self {
         let (requests, queue) = blocking::channel();
         std::thread::spawn(move || serve(queue));
         let reached = Arc::new(watch::Sender::new(BTreeSet::new()));
-        Self { requests, prompt_lock: Arc::default(), reached }
+        Self { requests, prompt_lock: Arc::default(), reached, has_keys }
     }
 
     /// Returns the next message, or `None` at the end of the input.
@@ -150,7 +165,10 @@ impl Terminal {
     pub async fn ask(&self, question: &str, choices: Choices) -> Option<Choice> {
         let letters = choices.letters();
         let sentence = question.lines().last().unwrap_or_default();
-        write_stderr(&format!("{question} {letters} "));
+        if self.show_pages(question).await? == PagesRead::Refused {
+            return Some(Choice::No);
+        }
+        write_stderr(&format!(" {letters} "));
         loop {
             let problem = match self.next(LinePurpose::Choice).await {
                 TypedLine::End => return None,
@@ -163,6 +181,33 @@ impl Terminal {
             let expected = choices.describe();
             write_stderr(&format!("\n{problem} Type {expected}.\n{sentence} {letters} "));
         }
+    }
+
+    /// Shows a question, page by page if the terminal cannot show it at once: what scrolled away was
+    /// not read. Returns `None` at the end of the input.
+    async fn show_pages(&self, question: &str) -> Option<PagesRead> {
+        let question = make_text_visible(question);
+        let size = if self.has_keys { stderr_size() } else { None };
+        let pages = match size {
+            Some(size) => split_pages(&question, size),
+            None => vec![&*question],
+        };
+        for (index, page) in pages.iter().enumerate() {
+            write_stderr(page);
+            if index + 1 == pages.len() {
+                break;
+            }
+            let (number, all) = (index + 1, pages.len());
+            write_stderr(&format!("\n-- page {number} of {all}; Enter to read on, n for no -- "));
+            match self.next(LinePurpose::Choice).await {
+                TypedLine::End => return None,
+                TypedLine::Line(typed) if matches!(typed.trim(), "n" | "N" | "no" | "No") => {
+                    return Some(PagesRead::Refused);
+                }
+                TypedLine::Line(_) | TypedLine::AtOnce => {}
+            }
+        }
+        Some(PagesRead::All)
     }
 
     /// Asks for a text; returns `None` at the end of the input.

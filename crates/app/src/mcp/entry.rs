@@ -92,9 +92,20 @@ fn resolve_with(
             },
         }),
     };
+    let written = match (&given.command, &given.url) {
+        (Some(command), _) => {
+            let words: Vec<&str> =
+                std::iter::once(command).chain(&given.args).map(String::as_str).collect();
+            Some(words.join(" "))
+        }
+        // An address without variables is shown without its password.
+        (None, Some(url)) => url.contains("${").then(|| url.clone()),
+        (None, None) => None,
+    };
     let agent = given.agent.as_deref().map(str::parse).transpose();
     let seconds = |seconds: u64| Duration::from_secs(seconds.clamp(1, MAX_TIMEOUT_SECONDS));
     Ok(ServerConfig {
+        written,
         agent: agent.map_err(|error| format!("agent: {error}"))?,
         enabled: given.enabled,
         enabled_tools: given.enabled_tools.clone(),

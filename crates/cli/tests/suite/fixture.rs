@@ -173,6 +173,14 @@ impl Lango {
         invocation.set("OPENAI_BASE_URL", self.server.base_url())
     }
 
+    /// The same at a terminal of this size.
+    pub(crate) fn at_small_terminal<'a>(&'a self, rows: u16, line: &str) -> Invocation<'a> {
+        let binary = env!("CARGO_BIN_EXE_lango");
+        let line = format!("stty rows {rows} cols 60; exec '{binary}' {line}");
+        let invocation = Invocation::of("script", self, &["-qefc", &line, "/dev/null"]);
+        invocation.set("OPENAI_BASE_URL", self.server.base_url())
+    }
+
     /// The same in a shell that goes on after the binary, and survives Ctrl-C.
     pub(crate) fn in_terminal_shell<'a>(&'a self, line: &str) -> Invocation<'a> {
         let line = format!("trap : INT; '{}' {line}", env!("CARGO_BIN_EXE_lango"));

@@ -87,6 +87,24 @@ impl<'a> TypingSession<'a> {
         }
     }
 
+    /// Types Enter after each page of a long question, until this is on the screen.
+    pub(crate) async fn answer_pages_until(&mut self, text: &str) {
+        let deadline = Instant::now() + TEST_TIMEOUT;
+        loop {
+            let shown = self.screen.text();
+            let rest = &shown[self.seen..];
+            if rest.contains(text) {
+                return self.wait_for(text).await;
+            }
+            if rest.contains("-- page ") {
+                self.wait_for("-- page ").await;
+                self.answer("\n").await;
+            }
+            assert!(Instant::now() < deadline, "{text:?} was not shown: {shown}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     /// Types Enter whenever a line is awaited, until the program ends.
     pub(crate) async fn press_enter_until_the_end(mut self) -> CommandOutput {
         let keys = self.keys.take();

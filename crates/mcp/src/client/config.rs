@@ -22,6 +22,9 @@ pub struct ServerConfig {
     pub source: ConfigSource,
     /// The transport.
     pub transport: TransportConfig,
+    /// Its command or URL as it is written in its entry, with the names of variables in place of
+    /// their values, which may be secret.
+    pub written: Option<String>,
     /// The agent that owns its tools; if not set, the prefixes of tool names decide.
     pub agent: Option<AgentName>,
     /// True if it is used.
@@ -182,6 +185,7 @@ impl ServerConfig {
             name,
             source: ConfigSource::User,
             transport,
+            written: None,
             agent: None,
             enabled: true,
             enabled_tools: Vec::new(),
@@ -204,6 +208,9 @@ impl ServerConfig {
 
     /// Returns its command or URL in one line, for a person.
     pub fn location(&self) -> String {
+        if let Some(written) = &self.written {
+            return lango_text::make_visible(written);
+        }
         match &self.transport {
             TransportConfig::Stdio(program) => {
                 let words = std::iter::once(&program.command).chain(&program.arguments);

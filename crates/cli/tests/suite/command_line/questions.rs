@@ -158,3 +158,27 @@ async fn ctrl_c_at_a_question_leaves_the_terminal_as_it_was() {
     let modes = session.finish().await.stdout;
     assert!(modes.contains(" icanon ") && modes.contains(" echo "), "{modes}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_the_terminal_cannot_show_at_once_is_read_page_by_page() {
+    // The command that matters is where it would have scrolled away.
+    let lines: String = (0..30).map(|line| format!("echo {line}\\n")).collect();
+    let script = TOUCH.replace("touch made", &format!("touch made\\n{lines}"));
+    for (keys, code) in [("\n", 0), ("n\n", 3)] {
+        let lango = Lango::playing(&[TO_OPERATOR, &script]).await;
+        let mut session = lango.at_small_terminal(16, "run 'make it'").start_typing();
+        session.wait_for("touch made").await;
+        session.wait_for("-- page 1 of ").await;
+        session.answer(keys).await;
+        if code == 0 {
+            session.wait_for("-- page 2 of ").await;
+            // A yes to a page is no answer to the question.
+            session.answer("y\n").await;
+            session.answer_pages_until(QUESTION).await;
+            session.answer("y\n").await;
+        }
+        let finished = session.finish().await;
+        assert_eq!(finished.code, code, "{}", finished.stdout);
+        assert_eq!(lango.workspace().join("made").exists(), code == 0);
+    }
+}

@@ -191,6 +191,16 @@ async fn no_key_and_nothing_of_lango_goes_into_an_entry_of_a_project() {
     assert!(shown.stdout.contains("variables GIVEN"), "{shown:?}");
     assert_eq!(command(&["mcp", "test", "theirs"]).run().await.code, 0);
     assert!(started(&lango, "wanted"));
+    // Lists show the names of variables and not their values.
+    let mut listed = entry("one");
+    listed["args"] = json!(["-c", "true ${GIVEN}"]);
+    write_project(&lango, &json!({ "theirs": listed }));
+    for arguments in [&["mcp", "list"][..], &["mcp", "list", "--json"], &["mcp", "show", "theirs"]]
+    {
+        let told = command(arguments).run().await;
+        assert!(!format!("{told:?}").contains("wanted"), "{told:?}");
+        assert!(told.stdout.contains("${GIVEN}"), "{told:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
