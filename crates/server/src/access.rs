@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::EndpointKind;
 use crate::callers::Callers;
+use crate::connections::ConnectionHandle;
 use crate::gate::{ConnectionEnds, HostGate};
 use crate::refusal::RequestRefusal;
 use crate::revocable_stream::make_revocable;
@@ -236,6 +237,9 @@ impl AccessControl {
         ends: ConnectionEnds,
     ) -> Result<(Request, Option<CancellationToken>), RequestRefusal> {
         let caller = self.identify_caller(&parts, ends).await?;
+        if let (Some(_), Some(connection)) = (&caller, parts.extensions.get::<ConnectionHandle>()) {
+            connection.mark_authenticated();
+        }
         let limit = match EndpointKind::of_path(parts.uri.path()) {
             // A client without a token has nothing to send.
             _ if caller.is_none() => MAX_ANONYMOUS_BODY_BYTES,

@@ -6,6 +6,7 @@
 
 mod access;
 mod callers;
+mod connections;
 mod endpoint_kind;
 mod gate;
 mod health;

@@ -1,8 +1,7 @@
 //! Accepts connections, within limits, until it is stopped.
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use axum::Router;
@@ -13,16 +12,19 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
+use crate::connections::{ConnectionLimits, ConnectionTable, OpenConnection, TrackedBody};
 use crate::gate::ConnectionEnds;
 use crate::stall_timeout::StallTimeout;
 
-/// Limits the simultaneous connections. Further clients wait in the system's queue.
+/// Limits the simultaneous connections. If all of them are at work, further clients wait in the
+/// system's queue.
 const MAX_CONNECTION_COUNT: usize = 256;
+/// Limits the connections on which no token was shown, so that there is room for others.
+const MAX_ANONYMOUS_CONNECTION_COUNT: usize = 128;
 /// Limits how long the head of a request may take, and how long a connection may be idle.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// Limits the size of a head.
@@ -82,27 +84,35 @@ impl Listener {
         drain_timeout: Duration,
         is_busy: impl Fn() -> bool,
     ) {
-        let permits = Arc::new(Semaphore::new(MAX_CONNECTION_COUNT));
+        let table = ConnectionTable::new(ConnectionLimits {
+            total: MAX_CONNECTION_COUNT,
+            anonymous: MAX_ANONYMOUS_CONNECTION_COUNT,
+        });
         let connections = TaskTracker::new();
         let stopping = CancellationToken::new();
         tokio::pin!(stop);
-        loop {
-            let permit = tokio::select! {
-                () = &mut stop => break,
-                permit = Arc::clone(&permits).acquire_owned() => permit,
-            };
+        'accepting: loop {
             let accepted = tokio::select! {
                 () = &mut stop => break,
                 accepted = self.socket.accept() => accepted,
             };
-            let (Ok(permit), Ok((stream, remote))) = (permit, accepted) else {
+            let Ok((stream, remote)) = accepted else {
                 tokio::time::sleep(ACCEPT_RETRY_INTERVAL).await;
                 continue;
             };
+            let address = remote.ip().to_canonical();
+            let connection = loop {
+                if let Some(connection) = table.admit(address) {
+                    break connection;
+                }
+                tokio::select! {
+                    () = &mut stop => break 'accepting,
+                    () = table.wait_for_room() => {}
+                }
+            };
             let (routes, stopping) = (routes.clone(), stopping.clone());
             connections.spawn(async move {
-                serve_connection(stream, remote, routes, stopping).await;
-                drop(permit);
+                serve_connection(stream, address, &connection, routes, stopping).await;
             });
         }
         drop(self.socket);
@@ -123,21 +133,24 @@ impl Listener {
 
 async fn serve_connection(
     stream: TcpStream,
-    remote: SocketAddr,
+    remote: IpAddr,
+    open: &OpenConnection,
     routes: Router,
     stopping: CancellationToken,
 ) {
     let Ok(local) = stream.local_addr() else { return };
     // Small pieces of a stream must not be delayed.
     let _ = stream.set_nodelay(true);
-    let ends = ConnectionEnds { remote: remote.ip().to_canonical(), local };
+    let ends = ConnectionEnds { remote, local };
+    let handle = open.handle().clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(ends);
-        let routes = routes.clone();
+        request.extensions_mut().insert(handle.clone());
+        let (routes, guard) = (routes.clone(), handle.begin_request());
         async move {
             let response: Result<Response<Body>, Infallible> =
                 routes.oneshot(request.map(Body::new)).await;
-            response
+            response.map(|response| response.map(|body| TrackedBody::new(body, guard)))
         }
     });
     let connection = http1::Builder::new()
@@ -150,6 +163,7 @@ async fn serve_connection(
     // The way in which a connection ends only concerns its client.
     tokio::select! {
         _ = connection.as_mut() => return,
+        () = open.make_room() => return,
         () = stopping.cancelled() => connection.as_mut().graceful_shutdown(),
     }
     // A client that breaks off while the server stops is gone either way.

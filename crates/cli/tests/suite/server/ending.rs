@@ -91,3 +91,18 @@ async fn an_idle_server_ends_at_once_with_connections_open() {
     assert_eq!(server.say("hello").await.status, 200);
     assert_eq!(server.stop().await.code, 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_say_nothing_do_not_keep_the_owner_waiting() {
+    let lango = Lango::playing(&[ECHO]).await;
+    let server = Server::start(&lango, &[]).await;
+    let mut silent = Vec::new();
+    for _ in 0..400 {
+        silent.push(tokio::net::TcpStream::connect(server.address).await.unwrap());
+    }
+    // Less than a silent connection is given, after which there would be room in any case.
+    let answered = tokio::time::timeout(Duration::from_secs(12), server.say("hello")).await;
+    assert_eq!(answered.expect("the owner waits for silent connections").status, 200);
+    drop(silent);
+    assert_eq!(server.stop().await.code, 0);
+}
