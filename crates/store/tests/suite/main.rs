@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 mod contract;
+mod damage;
+mod durability;
 mod fixture;
 mod postgres;
 mod samples;
@@ -26,6 +28,9 @@ macro_rules! on_both {
 }
 
 on_both! {
+    backups::a_backup_has_everything_and_is_restored,
+    backups::a_damaged_or_newer_backup_is_refused,
+    backups::a_backup_is_of_one_moment_while_others_write,
     batches::values_keep_their_type,
     batches::placeholders_may_come_in_any_order,
     batches::a_batch_is_written_whole_or_not_at_all,
