@@ -231,7 +231,11 @@ impl Turn {
                 (CallStatus::Error, output, Some(subject.report_panic(&error.to_string())))
             }
         };
-        span.in_scope(|| tracing::debug!(%status, milliseconds, "tool call ended"));
+        span.in_scope(|| match status {
+            // The words of the tool are in the journal.
+            CallStatus::Error => tracing::warn!(%status, milliseconds, "tool call failed"),
+            _ => tracing::debug!(%status, milliseconds, "tool call ended"),
+        });
         FinishedCall { status, output, report, milliseconds }
     }
 

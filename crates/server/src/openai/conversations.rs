@@ -9,7 +9,7 @@ use lango_store::{Batch, Database, Migration, SchemaComponent, Statement, StoreE
 
 use super::history::ConversationDigest;
 
-const COMPONENT: SchemaComponent = SchemaComponent {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "openai_conversations",
     migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
 };
