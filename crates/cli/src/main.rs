@@ -63,7 +63,7 @@ async fn run(arguments: Arguments, printer: Printer) -> Result<ExitStatus, Failu
     };
     let context = CommandContext::load(arguments.config.clone(), log, printer);
     let databases = context.as_ref().ok().map(|context| context.app.databases.clone());
-    let status = run_command(arguments, context, printer).await;
+    let status = Box::pin(run_command(arguments, context, printer)).await;
     if let Some(databases) = databases {
         databases.close().await;
     }

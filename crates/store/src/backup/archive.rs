@@ -83,7 +83,7 @@ impl ArchiveWriter {
         std::fs::hard_link(&self.partial, &self.target)?;
         std::fs::remove_file(&self.partial)?;
         sync_directory(&self.target)?;
-        Ok((hex(&digest), self.bytes + DIGEST_BYTES as u64))
+        Ok((hex(digest), self.bytes + DIGEST_BYTES as u64))
     }
 
     fn put_length(&mut self, length: usize) -> io::Result<()> {
@@ -167,7 +167,7 @@ fn check_digest(path: &Path) -> io::Result<(String, u64)> {
     if found[..] != expected {
         return Err(damaged("its content does not have the digest that it was written with"));
     }
-    Ok((hex(&found), bytes))
+    Ok((hex(found), bytes))
 }
 
 fn damaged(reason: &str) -> io::Error {

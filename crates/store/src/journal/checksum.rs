@@ -89,6 +89,12 @@ impl CheckState {
         }
     }
 
+    fn report_unreadable(&mut self, what: &str, seen: Result<(), StoreError>) {
+        if let Err(error) = seen {
+            self.report(format!("{what} cannot be read: {error}"));
+        }
+    }
+
     fn see_event(&mut self, row: &RowView<'_>) -> Result<(), StoreError> {
         let (session, seq) = (row.text(0)?, row.integer(1)?);
         if session != self.session {
@@ -137,7 +143,14 @@ impl Journal {
     pub async fn check(&self) -> Result<Vec<String>, StoreError> {
         let state = self.check_events().await?;
         let outputs = Statement::new("SELECT session, reference, text, checksum FROM outputs");
-        let state = self.database.fold(outputs, state, CheckState::see_output_row).await?;
+        let state = self
+            .database
+            .fold(outputs, state, |state, row| {
+                let seen = state.see_output(row);
+                state.report_unreadable("an output", seen);
+                Ok(())
+            })
+            .await?;
         Ok(state.problems)
     }
 
@@ -159,23 +172,13 @@ impl Journal {
             "SELECT session, seq, id, turn, at, author, branch, step, type, payload, checksum \
              FROM events ORDER BY session, seq",
         );
-        self.database.fold(events, CheckState::default(), CheckState::see_event_row).await
-    }
-}
-
-impl CheckState {
-    /// Sees an event. A row that cannot be read is a problem of its own.
-    fn see_event_row(state: &mut Self, row: &RowView<'_>) -> Result<(), StoreError> {
-        if let Err(error) = state.see_event(row) {
-            state.report(format!("an event cannot be read: {error}"));
-        }
-        Ok(())
-    }
-
-    fn see_output_row(state: &mut Self, row: &RowView<'_>) -> Result<(), StoreError> {
-        if let Err(error) = state.see_output(row) {
-            state.report(format!("an output cannot be read: {error}"));
-        }
-        Ok(())
+        self.database
+            .fold(events, CheckState::default(), |state, row| {
+                // A row that cannot be read is a problem of its own.
+                let seen = state.see_event(row);
+                state.report_unreadable("an event", seen);
+                Ok(())
+            })
+            .await
     }
 }

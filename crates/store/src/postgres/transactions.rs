@@ -159,8 +159,8 @@ async fn execute_all(
         .zip(&prepared)
         .map(|(statement, prepared)| connection.execute_raw(prepared, &statement.values));
     within(async {
-        let (begun, results) = join(begin, join_all(executions)).await;
-        begun.map(|()| results)
+        let (started, results) = join(begin, join_all(executions)).await;
+        started.map(|()| results)
     })
     .await
 }

@@ -119,13 +119,12 @@ pub(super) fn replace_database(target: &Path, new: &Path) -> Result<(), StoreErr
 pub(super) fn put_aside(target: &Path) -> Result<PathBuf, StoreError> {
     let failed = || file_error(target);
     let name = format!(".before-{}", now() / 1_000_000);
-    let kept = (0..)
-        .map(|number: u32| match number {
-            0 => with_suffix(target, &name),
-            _ => with_suffix(target, &format!("{name}-{number}")),
-        })
-        .find(|path| !path.exists())
-        .unwrap_or_else(|| with_suffix(target, &name));
+    let mut kept = with_suffix(target, &name);
+    let mut number = 1;
+    while kept.exists() {
+        number += 1;
+        kept = with_suffix(target, &format!("{name}-{number}"));
+    }
     require_unused(target)?;
     fs::hard_link(target, &kept).map_err(failed())?;
     let log = connection::beside(target, "-wal");

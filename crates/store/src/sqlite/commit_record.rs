@@ -145,9 +145,10 @@ fn short_digest(content: &str) -> String {
 /// Returns the identity of this boot of the machine. Where it is not known, only what was synced
 /// counts, because every boot looks like another one.
 fn boot_identity() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id")
-        .map(|text| text.trim().to_owned())
-        .unwrap_or_else(|_| uuid::Uuid::new_v4().to_string())
+    match fs::read_to_string("/proc/sys/kernel/random/boot_id") {
+        Ok(text) => text.trim().to_owned(),
+        Err(_) => uuid::Uuid::new_v4().to_string(),
+    }
 }
 
 #[cfg(test)]

@@ -113,18 +113,17 @@ fn compare_commits(
             return Err(StoreError::Lost { location: location.to_owned(), reason });
         }
     }
-    let (identity, commits) = match counted {
-        Some(counted) => counted,
-        None => {
-            let insert = "INSERT INTO store_commits (id, identity, commits) VALUES (1, $1, 0) \
-                          ON CONFLICT (id) DO NOTHING";
-            connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
-            connection.execute_batch(CREATE_COMMITS).map_err(failed)?;
-            let identity = uuid::Uuid::new_v4().simple().to_string();
-            connection.execute(insert, [&identity]).map_err(failed)?;
-            connection.execute_batch("COMMIT").map_err(failed)?;
-            read().map_err(failed)?
-        }
+    let (identity, commits) = if let Some(counted) = counted {
+        counted
+    } else {
+        let insert = "INSERT INTO store_commits (id, identity, commits) VALUES (1, $1, 0) \
+                      ON CONFLICT (id) DO NOTHING";
+        connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+        connection.execute_batch(CREATE_COMMITS).map_err(failed)?;
+        let identity = uuid::Uuid::new_v4().simple().to_string();
+        connection.execute(insert, [&identity]).map_err(failed)?;
+        connection.execute_batch("COMMIT").map_err(failed)?;
+        read().map_err(failed)?
     };
     Ok(CommitRecordFile::new(path, identity, commits))
 }

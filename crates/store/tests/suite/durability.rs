@@ -39,6 +39,9 @@ async fn count(database: &Database) -> i64 {
     rows[0].integer(0).unwrap()
 }
 
+/// A name, and what is done to the log.
+type Damage = (&'static str, fn(&Path));
+
 /// Copies the files of a database as they are, as a crash would leave them.
 fn copy_files(from: &Path, to: &Path) {
     for suffix in ["", "-wal", "-state"] {
@@ -54,7 +57,7 @@ async fn a_log_that_was_cut_damaged_or_deleted_is_noticed() {
     for number in 0..12 {
         database.write(insert("a", number)).await.unwrap();
     }
-    let damages: [(&str, fn(&Path)); 4] = [
+    let damages: [Damage; 4] = [
         ("whole", |_| {}),
         ("cut", |log| {
             let file = fs::OpenOptions::new().write(true).open(log).unwrap();
@@ -220,13 +223,13 @@ async fn kills_at_any_point_lose_nothing_and_raise_no_alarm() {
         let children = [0, 1].map(|number| start_child(&path, &format!("{round}-{number}")));
         for (_, acknowledged) in &children {
             // The first line comes when the database is open.
-            acknowledged.recv_timeout(Duration::from_secs(60)).unwrap();
+            acknowledged.recv_timeout(Duration::from_mins(1)).unwrap();
         }
         std::thread::sleep(Duration::from_micros(round * 7919 % 60_000));
         for (mut child, acknowledged) in children {
             child.kill().unwrap();
             child.wait().unwrap();
-            expected += acknowledged.iter().count() as i64;
+            expected += i64::try_from(acknowledged.iter().count()).unwrap();
         }
         let database = open(&path).await.unwrap_or_else(|error| panic!("round {round}: {error}"));
         let found = count(&database).await;
