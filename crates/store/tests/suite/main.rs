@@ -6,6 +6,10 @@ mod damage;
 mod durability;
 mod fixture;
 mod postgres;
+// The tests of this crate do not enable its feature `testing`.
+#[expect(unreachable_pub, reason = "it is public in the library")]
+#[path = "../../src/testing/proxy.rs"]
+mod proxy;
 mod samples;
 mod sqlite;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lango_store::testing::{CommitFault, Proxy};
+use crate::proxy::{CommitFault, Proxy};
 use lango_store::{Database, DatabaseLocation, Journal, Statement, StoreError};
 
 use crate::fixture::{Fixture, administer, on_postgres, postgres_url};
