@@ -10,3 +10,7 @@ pub mod remote;
 pub mod server;
 pub mod signature;
 pub mod wire;
+
+/// The parts of the database's schema that this crate owns.
+pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] =
+    &[server::COMPONENT, remote::COMPONENT];

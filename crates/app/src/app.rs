@@ -3,9 +3,10 @@
 use std::env;
 use std::path::PathBuf;
 
-use lango_store::{Database, DatabaseLocation, Journal};
+use lango_store::{Database, DatabaseLocation, DurabilityPolicy, Journal};
 
-use crate::config::{Config, LoadedConfig, load_config};
+use crate::config::{Config, LoadedConfig, StoreDurability, load_config};
+use crate::open_databases::OpenDatabases;
 use crate::{AppError, Home};
 
 /// Holds what a client chooses before anything is read.
@@ -22,6 +23,8 @@ pub struct App {
     pub home: Home,
     /// The configuration, with the origin of each value.
     pub loaded: LoadedConfig,
+    /// The databases that were opened.
+    pub databases: OpenDatabases,
 }
 
 /// The open database and the journal in it. Clones share the connections.
@@ -45,7 +48,7 @@ impl App {
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
         let variables = env::vars_os().map(|(name, value)| (text(name), text(value)));
         let loaded = load_config(&home.config_file, variables)?;
-        Ok(Self { home, loaded })
+        Ok(Self { home, loaded, databases: OpenDatabases::default() })
     }
 
     /// Returns the configuration.
@@ -64,7 +67,12 @@ impl App {
     /// Opens the database and the journal in it, for commands that need no agents.
     pub async fn open_stores(&self) -> Result<Stores, AppError> {
         let location = self.database_location()?;
-        let database = Database::open(&location).await.map_err(AppError::Database)?;
+        let policy = match self.config().store.durability {
+            StoreDurability::Full => DurabilityPolicy::Full,
+            StoreDurability::Normal => DurabilityPolicy::Normal,
+        };
+        let database = Database::open_with(&location, policy).await.map_err(AppError::Database)?;
+        self.databases.add(database.clone());
         let journal = Journal::open(database.clone()).await.map_err(AppError::Database)?;
         Ok(Stores { database, journal })
     }

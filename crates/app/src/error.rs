@@ -153,6 +153,9 @@ fn kind_of_store_error(error: &StoreError) -> ErrorKind {
         StoreError::Location { .. }
         | StoreError::Open { .. }
         | StoreError::ReadOnly { .. }
+        | StoreError::Backup { .. }
+        | StoreError::NotEmpty { .. }
+        | StoreError::InUse { .. }
         | StoreError::NewerSchema { .. } => ErrorKind::Usage,
         _ => ErrorKind::Failure,
     }

@@ -39,7 +39,9 @@ pub struct LogOptions {
 /// spans and events cost next to nothing.
 pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
     let from_environment = read_variable(LOG_VARIABLE);
-    let to_stderr = options.verbosity > 0 || from_environment.is_some();
+    let chosen = options.verbosity > 0 || from_environment.is_some();
+    // A server tells its operator of a failing database, whatever else is silent.
+    let to_stderr = chosen || options.to_file;
     if !to_stderr && !options.to_file {
         return Ok(());
     }
@@ -54,6 +56,7 @@ pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
     };
     let stderr_layer = if to_stderr {
         let level = match options.verbosity {
+            0 if !chosen => "lango_store=error",
             0 | 1 => "lango=info",
             2 => "lango=debug",
             _ => "lango=trace",

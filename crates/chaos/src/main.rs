@@ -9,7 +9,6 @@ mod check;
 mod client;
 mod faults;
 mod fleet;
-mod proxy;
 mod random;
 mod stage;
 mod work;

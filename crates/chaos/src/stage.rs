@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use lango_protocol::{CallStatus, EventBody};
 use lango_scripted::{Script, ScriptedServer};
+use lango_store::testing::Proxy;
 use lango_store::{Database, DatabaseLocation, Journal};
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -14,7 +15,6 @@ use tokio::sync::watch;
 use crate::Arguments;
 use crate::check::{AcceptedRequest, RecordedTurn, RunRecord};
 use crate::fleet::{Fleet, ServerSettings};
-use crate::proxy::Proxy;
 
 /// The number of conversations.
 pub(crate) const LANES: usize = 8;

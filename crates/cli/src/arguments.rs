@@ -2,6 +2,7 @@
 
 mod a2a;
 mod approvals;
+mod backup;
 mod eval;
 mod graph;
 mod ingest;
@@ -21,6 +22,7 @@ pub(crate) use a2a::A2aCommand;
 pub(crate) use approvals::{
     ApprovalsCommand, RuleArguments, RuleEffect, SkillsCommand, TrustArguments, UndoArguments,
 };
+pub(crate) use backup::BackupCommand;
 pub(crate) use eval::{CallsArguments, EvalCommand};
 pub(crate) use graph::{
     ExportFormat, GraphCommand, QueryArguments as GraphQueryArguments, RelationArguments,
@@ -297,14 +299,25 @@ Prices come from a table; add or correct one, in dollars for a million tokens:
     /// Check what is set up.
     #[command(after_help = "Examples:
   lango doctor
-  lango doctor --deep     also reads everything that is kept, and says what does not agree")]
+  lango doctor --deep     also reads everything that is kept, and says what is damaged
+  lango doctor --repair   rebuilds what can be rebuilt; the damaged files are kept")]
     Doctor {
-        /// Read everything that is kept, too: whether texts, indexes and journal agree.
+        /// Read everything that is kept, too: damaged pages and rows, and whether texts, indexes and
+        /// journal agree.
         #[arg(long)]
         deep: bool,
+        /// Repair a damaged database: rebuild its indexes, or copy what can be read to a new one. End
+        /// other programs that use it before.
+        #[arg(long, conflicts_with = "deep")]
+        repair: bool,
         /// Print JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// Make, check and restore backups of the database.
+    Backup {
+        #[command(subcommand)]
+        command: BackupCommand,
     },
     /// Print a completion script.
     #[command(after_help = "Examples:

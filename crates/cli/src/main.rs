@@ -57,6 +57,19 @@ async fn run(arguments: Arguments, printer: Printer) -> Result<ExitStatus, Failu
         to_file: matches!(arguments.command, Some(Command::Serve { command: None, .. })),
     };
     let context = CommandContext::load(arguments.config.clone(), log, printer);
+    let databases = context.as_ref().ok().map(|context| context.app.databases.clone());
+    let status = Box::pin(run_command(arguments, context, printer)).await;
+    if let Some(databases) = databases {
+        databases.close().await;
+    }
+    status
+}
+
+async fn run_command(
+    arguments: Arguments,
+    context: Result<CommandContext, Failure>,
+    printer: Printer,
+) -> Result<ExitStatus, Failure> {
     match arguments.command {
         None if io::stdin().is_terminal() => {
             commands::chat::chat(&context?, ChatArguments::default()).await
@@ -111,9 +124,13 @@ async fn run(arguments: Arguments, printer: Printer) -> Result<ExitStatus, Failu
         Some(Command::Config { command }) => {
             commands::config::config(context, printer, arguments.config, command)
         }
-        Some(Command::Doctor { deep, json }) => {
+        Some(Command::Doctor { repair: true, json, .. }) => {
+            commands::doctor::repair(&context?, json).await
+        }
+        Some(Command::Doctor { deep, json, .. }) => {
             commands::doctor::doctor(context, printer, deep, json).await
         }
+        Some(Command::Backup { command }) => commands::backup::backup(&context?, command).await,
         Some(Command::Completion { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "lango", &mut script);

@@ -3,3 +3,7 @@
 
 pub mod client;
 pub mod server;
+
+/// The parts of the database's schema that this crate owns.
+pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] =
+    &[client::ENTRIES_COMPONENT, client::SERVERS_COMPONENT];

@@ -32,3 +32,6 @@ pub use index::{
     CollectionSize, IndexProblem, PreparedEntry, Retrieval, RetrievalIndex, RetrievalMode,
     SearchHit, SearchHits, SearchQuery,
 };
+
+/// The parts of the database's schema that this crate owns.
+pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] = &[index::COMPONENT];

@@ -231,7 +231,14 @@ impl Turn {
                 (CallStatus::Error, output, Some(subject.report_panic(&error.to_string())))
             }
         };
-        span.in_scope(|| tracing::debug!(%status, milliseconds, "tool call ended"));
+        span.in_scope(|| {
+            if status == CallStatus::Error {
+                // The words of the tool are in the journal.
+                tracing::warn!(%status, milliseconds, "tool call failed");
+            } else {
+                tracing::debug!(%status, milliseconds, "tool call ended");
+            }
+        });
         FinishedCall { status, output, report, milliseconds }
     }
 

@@ -55,3 +55,6 @@ pub use runtime::{AgentModel, Runtime, RuntimeParts};
 pub use scrub::Scrubber;
 pub use settings::Settings;
 pub use team::describe_cards;
+
+/// The parts of the database's schema that this crate owns.
+pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] = &[approval::RULES_COMPONENT];

@@ -2,6 +2,8 @@
 //! record, and then to the listener, in this order.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex as SyncMutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use lango_protocol::{
     AgentName, CallId, Event, EventBody, EventId, Outcome, OutcomeStatus, RUNTIME, SessionId,
@@ -101,12 +103,19 @@ impl EventDraft {
 }
 
 /// Holds the options of a write.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct WriteOptions {
     pub(crate) outputs: Vec<StoredOutput>,
     pub(crate) durability: Durability,
     /// Releases the session; nothing can be written afterwards.
     pub(crate) release: bool,
+}
+
+impl Default for WriteOptions {
+    /// Returns the options of a step: the end of the turn brings it to the disk.
+    fn default() -> Self {
+        Self { outputs: Vec::new(), durability: Durability::ProcessCrash, release: false }
+    }
 }
 
 #[derive(Default)]
@@ -132,6 +141,8 @@ pub(crate) struct Recorder {
     /// positions must reach the journal in order.
     state: Mutex<RecorderState>,
     head: AtomicU64,
+    /// When the write began that is not yet answered. A lock, because it is read beside the write.
+    write_start: SyncMutex<Option<Instant>>,
     listener: Listener,
 }
 
@@ -148,7 +159,8 @@ impl Recorder {
         for event in earlier {
             state.apply(event);
         }
-        Self { journal, claim, turn, state: Mutex::new(state), head, listener }
+        let write_start = SyncMutex::new(None);
+        Self { journal, claim, turn, state: Mutex::new(state), head, write_start, listener }
     }
 
     pub(crate) fn session(&self) -> &SessionId {
@@ -226,7 +238,12 @@ impl Recorder {
             state.apply(&event);
             events.push(event);
         }
-        let options = WriteOptions { release: true, ..WriteOptions::default() };
+        // The user or client hears the answer once this is written.
+        let options = WriteOptions {
+            release: true,
+            durability: Durability::Acknowledged,
+            ..WriteOptions::default()
+        };
         self.write(&events, options).await?;
         self.notify(events).await;
         let events = std::mem::take(&mut state.events);
@@ -250,9 +267,27 @@ impl Recorder {
             durability: options.durability,
             release: options.release,
         };
-        self.journal.append(&self.claim, append).await?;
+        self.set_write_start(Some(Instant::now()));
+        let appended = self.journal.append(&self.claim, append).await;
+        self.set_write_start(None);
+        appended?;
         self.head.store(self.newest_position() + events.len() as u64, Ordering::Release);
         Ok(())
+    }
+
+    fn set_write_start(&self, start: Option<Instant>) {
+        *self.write_start.lock().unwrap_or_else(PoisonError::into_inner) = start;
+    }
+
+    /// Returns how long a write has been waiting for its answer.
+    pub(crate) fn write_time(&self) -> Option<Duration> {
+        let start = *self.write_start.lock().unwrap_or_else(PoisonError::into_inner);
+        start.map(|start| start.elapsed())
+    }
+
+    /// Returns the error for a store that did not answer a write.
+    pub(crate) fn silence_error(&self, waited: Duration) -> StoreError {
+        self.journal.silence_error(waited)
     }
 
     /// Sends written events to the listener.

@@ -15,7 +15,7 @@ use crate::token::{CallerToken, TokenDigest, TokenError};
 /// Limits the number of callers, because every request is compared with all of them.
 const MAX_CALLERS: u64 = 256;
 
-const COMPONENT: SchemaComponent = SchemaComponent {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "callers",
     migrations: &[
         Migration { version: 1, sqlite: TABLE_SQLITE, postgres: TABLE_POSTGRES },
@@ -205,6 +205,11 @@ impl Callers {
             revoked: CancellationToken::new(),
         });
         token.revoked.clone()
+    }
+
+    /// Returns the holder of a token that this process has seen to be valid.
+    pub(crate) fn find_used(&self, digest: &TokenDigest) -> Option<Caller> {
+        self.used.lock().get(digest).map(|token| token.caller.clone())
     }
 
     /// Returns the tokens that were used in this process and are not valid any more, once: their

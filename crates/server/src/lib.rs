@@ -28,3 +28,7 @@ pub use listener::{Listener, ListenerError};
 pub use openai::{OpenAiEndpoint, OpenAiParts};
 pub use routes::{Endpoints, combine_routes};
 pub use token::{CallerToken, TokenError};
+
+/// The parts of the database's schema that this crate owns.
+pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] =
+    &[callers::COMPONENT, openai::CONVERSATIONS_COMPONENT, openai::KEYS_COMPONENT];

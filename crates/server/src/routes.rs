@@ -10,7 +10,7 @@ use axum::response::Response;
 use axum::routing::get;
 use lango_store::Database;
 
-use crate::access::{AccessControl, admit_request};
+use crate::access::{AccessControl, HEALTH_PATH, admit_request};
 use crate::health::{HealthSources, report_health};
 use crate::openai::OpenAiEndpoint;
 use crate::refusal::RequestRefusal;
@@ -33,7 +33,7 @@ pub struct Endpoints {
 pub fn combine_routes(access: Arc<AccessControl>, endpoints: Endpoints) -> Router {
     let Endpoints { openai, others, database, version, running } = endpoints;
     let health_router = Router::new()
-        .route("/health", get(report_health))
+        .route(HEALTH_PATH, get(report_health))
         .with_state(HealthSources { database, version, running });
     let openai = openai.map(|endpoint| endpoint.router());
     openai

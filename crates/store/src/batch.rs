@@ -60,10 +60,15 @@ impl Statement {
 /// The failures that a commit must survive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// A crash of this process. The system writes to the disk at its own pace.
-    #[default]
+    /// A crash of this process. The system writes to the disk at its own pace: for steps on the way
+    /// to something that is acknowledged later.
     ProcessCrash,
-    /// A power failure: the commit waits for the disk. PostgreSQL always does, as configured there.
+    /// A power failure, unless the configuration says otherwise: for what a user or a client hears of
+    /// once it is written, such as an answer or an accepted task.
+    #[default]
+    Acknowledged,
+    /// A power failure, in any case: for what precedes an effect on the world. PostgreSQL always
+    /// waits for the disk, as configured there.
     PowerLoss,
 }
 

@@ -48,6 +48,63 @@ pub enum StoreError {
         /// The latest version that this program supports.
         known: u32,
     },
+    /// For the user: acknowledged changes are missing, because a file was damaged or deleted.
+    #[error(
+        "the database {location} lacks changes that were acknowledged: {reason}. Restore a backup: \
+         lango backup restore FILE. To go on with what is left: lango doctor --repair"
+    )]
+    Lost {
+        /// The database.
+        location: String,
+        /// What was expected and what was found.
+        reason: String,
+    },
+    /// For the operator of the machine: the files were deleted or replaced while they were open.
+    #[error(
+        "the database {location} is not the one that this process opened: {reason}. What is written \
+         now would be lost. End this process, put the file back or restore a backup: \
+         lango backup restore FILE"
+    )]
+    Replaced {
+        /// The database.
+        location: String,
+        /// The file, and what happened to it.
+        reason: String,
+    },
+    /// For the user: a backup cannot be written or read.
+    #[error(
+        "the backup {file} cannot be used: {reason}. To check a backup: lango backup verify FILE"
+    )]
+    Backup {
+        /// The file.
+        file: String,
+        /// The cause.
+        reason: String,
+    },
+    /// For the user: there is a database where a backup would be restored.
+    #[error(
+        "there is a database already: {location}. To put it aside and restore the backup: \
+         lango backup restore FILE --force"
+    )]
+    NotEmpty {
+        /// The database.
+        location: String,
+    },
+    /// For the user: the database cannot be replaced while processes use it.
+    #[error("another process has the database {location} open. End it first, such as lango serve")]
+    InUse {
+        /// The database.
+        location: String,
+    },
+    /// For the operator of the machine: only the tools of PostgreSQL repair its files.
+    #[error(
+        "{location} cannot be repaired from here: use the tools of PostgreSQL, or restore a backup: \
+         lango backup restore FILE --force"
+    )]
+    NoRepair {
+        /// The database.
+        location: String,
+    },
     /// A retry may help: another process holds the lock.
     #[error(
         "the database {location} is locked by another process. \
@@ -80,7 +137,8 @@ pub enum StoreError {
     /// For the operator of the machine: the file is not a database, or is damaged.
     #[error(
         "the database {location} is damaged or is not a lango database: {reason}. \
-         Restore it from a backup, or move it away and start with a new one"
+         To see what is damaged: lango doctor --deep. To repair it: lango doctor --repair. To restore \
+         a backup: lango backup restore FILE"
     )]
     Corrupt {
         /// The database.
@@ -130,6 +188,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Tells whether the database itself failed, and not a caller's expectation.
+    pub fn concerns_operator(&self) -> bool {
+        !matches!(
+            self,
+            Self::Conflict { .. } | Self::Cancelled | Self::Closed | Self::SessionInUse { .. }
+        )
+    }
+
     pub(crate) fn query(reason: &(impl fmt::Display + ?Sized)) -> Self {
         Self::Query { reason: reason.to_string() }
     }

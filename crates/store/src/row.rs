@@ -123,6 +123,29 @@ impl RowView<'_> {
         }
     }
 
+    /// Returns an integer; none if it is null.
+    pub fn optional_integer(&self, column: usize) -> Result<Option<i64>, StoreError> {
+        match self.0 {
+            ViewedRow::Sqlite(row) => row.get(column).map_err(|error| StoreError::query(&error)),
+            ViewedRow::Postgres(row) => {
+                row.try_get(column).map_err(|error| StoreError::query(&error))
+            }
+        }
+    }
+
+    /// Returns a text; none if it is null.
+    pub fn optional_text(&self, column: usize) -> Result<Option<&str>, StoreError> {
+        match self.0 {
+            ViewedRow::Sqlite(row) => {
+                let value = row.get_ref(column).map_err(|error| StoreError::query(&error))?;
+                value.as_str_or_null().map_err(|error| StoreError::query(&error))
+            }
+            ViewedRow::Postgres(row) => {
+                row.try_get(column).map_err(|error| StoreError::query(&error))
+            }
+        }
+    }
+
     /// Returns bytes.
     pub fn blob(&self, column: usize) -> Result<&[u8], StoreError> {
         match self.0 {

@@ -71,8 +71,8 @@ impl A2aRemote {
             Some(Err(error)) => {
                 if error.is_malfunction() {
                     let pause = self.breaker.record_failure();
-                    tracing::warn!(agent = %self.name, ?pause, "remote agent failed");
-                    tracing::debug!(agent = %self.name, %error, "reason of the failure");
+                    // Malfunctions are told by this program, not in the words of the agent.
+                    tracing::warn!(agent = %self.name, ?pause, %error, "remote agent failed");
                 }
                 delegation.stop(CANCEL_TIMEOUT).await;
                 RemoteReply::Failed { reason: format!("{} failed: {error}", self.name) }

@@ -30,4 +30,5 @@ pub use directory::{AvailableAgent, Directory, RemoteStatus, team};
 pub use error::RemoteError;
 pub use fetch::{FetchedCard, fetch_card};
 pub use limits::RemoteLimits;
+pub(crate) use schema::COMPONENT;
 pub use wire::{Binding, Version};

@@ -52,6 +52,7 @@ use tasks::Tasks;
 
 pub use card::{CardAgent, CardSettings, ExposedAgents, HTTP_PATH, RPC_PATH};
 pub use settings::Settings;
+pub(crate) use tables::COMPONENT;
 
 /// The parts of an endpoint. The application provides them.
 pub struct A2aEndpointParts {

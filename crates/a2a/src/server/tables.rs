@@ -9,7 +9,7 @@ use lango_store::{
 
 use super::projection::to_milliseconds;
 
-const COMPONENT: SchemaComponent = SchemaComponent {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "a2a_server",
     migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
 };

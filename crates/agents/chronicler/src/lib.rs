@@ -47,3 +47,6 @@ pub use record::{
     MemoryKind, MemoryOrigin, Observation, Priority, Reflection, SourceMessage, StoredMemory,
 };
 pub use settings::MemorySettings;
+
+/// The parts of the database's schema that this crate owns.
+pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] = &[schema::COMPONENT];

@@ -2,7 +2,7 @@
 //! a model, so that the next conversation has them.
 
 use lango_protocol::{Event, SessionId};
-use lango_store::{Batch, StoreError};
+use lango_store::{Batch, Durability, StoreError};
 
 use crate::ChroniclerError;
 use crate::conversation::{ConversationPart, create_watermark, move_watermark};
@@ -68,6 +68,8 @@ impl Memory {
                     batch.push(statement);
                 }
             }
+            // Lost together with its watermark, it is noted again from the journal.
+            let batch = batch.durability(Durability::ProcessCrash);
             match stores.database.write(batch).await {
                 Ok(_) => {
                     created += admitted.len();

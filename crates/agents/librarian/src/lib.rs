@@ -31,3 +31,7 @@ pub use holdings::{Holdings, SpaceHoldings};
 pub use provenance::Provenance;
 pub use seams::{InquiryContext, LibrarianAdvisor, LibrarianObserver};
 pub use web::{WebHit, WebSearchClient, WebSearchError};
+
+/// The parts of the database's schema that this crate owns.
+pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] =
+    &[graph::COMPONENT, learnings::COMPONENT, knowledge::COMPONENT, inquiries::COMPONENT];

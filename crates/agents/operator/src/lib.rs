@@ -23,3 +23,7 @@ pub use settings::OperatorSettings;
 pub use shell::{Environment, ListedProcess, Processes};
 pub use skills::{Skill, Skills, skill_directories};
 pub use workspace::{Workspace, WorkspaceError};
+
+/// The parts of the database's schema that this crate owns.
+pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] =
+    &[skills::COMPONENT, changes::COMPONENT, shell::PROCESSES];

@@ -79,6 +79,8 @@ pub struct Config {
     pub server: ServerConfig,
     /// The database.
     pub database: DatabaseConfig,
+    /// How the database keeps what it acknowledged.
+    pub store: StoreConfig,
     /// Earlier turns shown to a model.
     pub history: HistoryConfig,
     /// Limits of tools.
@@ -339,6 +341,26 @@ pub enum EffectName {
 pub struct DatabaseConfig {
     /// `postgres://…`, or a path of an `SQLite` file; lango.db in the data directory when absent.
     pub url: Option<String>,
+}
+
+/// How the database keeps what it acknowledged.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct StoreConfig {
+    /// `full`: an answer, an accepted task or an approval is on the disk before it is acknowledged.
+    /// `normal`: a loss of power may undo the newest ones; effects are on the disk in any case.
+    pub durability: StoreDurability,
+}
+
+/// The values of `store.durability`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StoreDurability {
+    /// What was acknowledged survives a loss of power.
+    #[default]
+    Full,
+    /// What was acknowledged survives a crash of the program.
+    Normal,
 }
 
 /// Earlier turns shown to a model.

@@ -19,7 +19,8 @@ fn app(directory: &Path, config: Config) -> App {
         state: directory.join("data"),
         data: directory.join("data"),
     };
-    App { home, loaded: LoadedConfig { config, origins: BTreeMap::new() } }
+    let loaded = LoadedConfig { config, origins: BTreeMap::new() };
+    App { home, loaded, databases: lango_app::OpenDatabases::default() }
 }
 
 fn team(directory: &Path) -> TeamOptions {

@@ -1,6 +1,8 @@
 //! `lango doctor`: checks the setup, and names the command that fixes a problem.
 
 mod deep;
+mod failures;
+mod repair;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +12,8 @@ use lango_app::config::PolicyName;
 use lango_app::provider::{self, ModelPurpose, ModelSource};
 use lango_app::remotes::RemoteAgents;
 use lango_app::{
-    AppError, InspectOptions, Inspection, Stores, confinement, find_workspace, mcp, web,
+    AppError, InspectOptions, Inspection, Stores, confinement, find_workspace, mcp,
+    schema_components, web,
 };
 use lango_model::{Message, ModelRequest};
 use lango_text::make_visible;
@@ -19,6 +22,7 @@ use serde::Serialize;
 use super::{CommandContext, Printer};
 use crate::failure::{ExitStatus, Failure};
 use lango_terminal::StyledText;
+pub(crate) use repair::repair;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -116,6 +120,7 @@ async fn examine(
     };
     checks.push(build_check("configuration", Ok(described)));
     checks.push(build_check("database", examine_database(context, stores).await));
+    checks.extend(failures::list_recent(&context.app.home.log_file()));
     examine_team(context, checks).await;
     checks.push(examine_sandbox(context));
     checks.push(examine_browser(context));
@@ -150,6 +155,8 @@ async fn examine_database(
     stores: &Result<Stores, AppError>,
 ) -> Result<String, String> {
     let stores = stores.as_ref().map_err(ToString::to_string)?;
+    let usable = stores.database.check_usable(&schema_components()).await;
+    usable.map_err(|error| error.to_string())?;
     let turns =
         stores.journal.list_unfinished_turns(None).await.map_err(|error| error.to_string())?;
     let location = context.app.database_location();

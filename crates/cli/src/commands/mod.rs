@@ -3,6 +3,7 @@
 pub(crate) mod a2a;
 pub(crate) mod agents;
 pub(crate) mod approvals;
+pub(crate) mod backup;
 pub(crate) mod callers;
 pub(crate) mod chat;
 pub(crate) mod config;

@@ -130,7 +130,7 @@ async fn a_file_that_is_not_a_database_is_refused_and_left_alone() {
     let diary = "Dear diary, this is not a database. ".repeat(200);
     let lango = Lango::playing(&[HELLO]).await;
     std::fs::write(lango.database_file(), &diary).unwrap();
-    let words = ["not a lango database", "move it away"];
+    let words = ["not a lango database", "lango doctor --repair"];
     refused(lango.command(&["run", "hello"]), &words).await;
     refused(lango.command(&["sessions", "list"]), &words).await;
     assert_eq!(std::fs::read_to_string(lango.database_file()).unwrap(), diary);

@@ -7,6 +7,7 @@ mod a2a;
 mod approvals;
 mod bad_input;
 mod command_line;
+mod durability;
 mod earlier_version;
 mod embedded;
 mod fixture;

@@ -10,7 +10,7 @@ use parking_lot::RwLock;
 use super::ServerConfig;
 use super::config::ConfigSource;
 
-const COMPONENT: SchemaComponent = SchemaComponent {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "mcp_project_entries",
     migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
 };

@@ -15,7 +15,7 @@ use super::entry_approvals::EntryApprovals;
 use super::pin::ToolVersion;
 use super::{EntryState, ServerConfig};
 
-const COMPONENT: SchemaComponent = SchemaComponent {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "mcp_catalogue",
     migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
 };

@@ -42,10 +42,12 @@ pub use config::{
     ConfigSource, HttpConfig, OauthConfig, SamplingBudget, ServerConfig, ServerName, StdioConfig,
     TransportConfig,
 };
+pub(crate) use entry_approvals::COMPONENT as ENTRIES_COMPONENT;
 pub use entry_approvals::EntryState;
 pub use error::ClientError;
 pub use expand::{ExpandError, expand};
 pub use json::{JsonEntry, MAX_SERVER_FILE_BYTES, ParsedEntry, read_servers};
+pub(crate) use known_servers::COMPONENT as SERVERS_COMPONENT;
 pub use known_servers::{KnownServer, KnownServers, KnownTool, ToolState};
 pub use naming::tool_name;
 pub use oauth::{Login, is_signed_in, logout};

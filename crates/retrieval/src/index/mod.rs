@@ -22,6 +22,7 @@ use crate::{EmbedError, Embedder, RetrievalError, ids};
 pub use check::IndexProblem;
 pub use find::{RetrievalMode, SearchHit, SearchHits, SearchQuery};
 pub use list::CollectionSize;
+pub(crate) use schema::COMPONENT;
 pub use write::PreparedEntry;
 
 /// Reads and writes the texts of one space. Clones share everything.
@@ -87,7 +88,7 @@ impl RetrievalIndex {
         database: Database,
         embedder: Option<Arc<dyn Embedder>>,
     ) -> Result<Self, RetrievalError> {
-        database.migrate(&schema::COMPONENT).await?;
+        database.migrate(&COMPONENT).await?;
         let model = embedder.as_ref().map(|embedder| ids::model_number(&embedder.model().name));
         let retrieval = Self { database, embedder, model, shared: Arc::default() };
         retrieval.register_model().await?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use lango_protocol::Timestamp;
-use lango_store::{Batch, SqlDialect, Statement, StoreError};
+use lango_store::{Batch, Durability, SqlDialect, Statement, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use super::Retrieval;
@@ -46,7 +46,10 @@ impl Retrieval {
         let prepared = self.prepare_unless_cancelled(entry, cancel).await?;
         let put = prepared.put;
         if put != PutOutcome::Unchanged {
-            let mut batch = Batch::with_capacity(prepared.statements.len()).cancelled_by(cancel);
+            // One of many of an ingest, which can be repeated; the end of the command syncs it.
+            let mut batch = Batch::with_capacity(prepared.statements.len())
+                .cancelled_by(cancel)
+                .durability(Durability::ProcessCrash);
             prepared.statements.into_iter().for_each(|statement| batch.push(statement));
             self.database.write(batch).await.map_err(|error| match error {
                 StoreError::Cancelled => RetrievalError::Cancelled,

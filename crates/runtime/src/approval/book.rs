@@ -9,7 +9,7 @@ use parking_lot::RwLock;
 
 use super::rule::{Effect, Rule};
 
-const COMPONENT: SchemaComponent = SchemaComponent {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "approval_rules",
     migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
 };

@@ -17,6 +17,7 @@ use lango_text::hex;
 use lango_tool::Proposal;
 use sha2::{Digest, Sha256};
 
+pub(crate) use book::COMPONENT as RULES_COMPONENT;
 pub use book::{RuleBook, StoredRule};
 pub(crate) use exclusion::find_excluded_paths;
 pub use policy::{ApprovalPolicy, Verdict, decide_call};

@@ -90,6 +90,15 @@ pub(crate) struct Turn {
 /// lease.
 const RENEW_INTERVAL: Duration = Duration::from_secs(10);
 
+/// Limits how long a turn that is to end waits for the store.
+const SILENT_STORE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Sets how often a turn that is to end looks whether it waits for the store.
+const STORE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Limits how long the clock of a turn waits for its record.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(1);
+
 impl Turn {
     pub(crate) fn new(
         shared: Arc<SharedRuntime>,
@@ -134,6 +143,7 @@ impl Turn {
         let finished = tokio::select! {
             finished = self.run_root() => finished,
             never = self.watch_limits() => match never {},
+            error = self.watch_store() => Err(TurnStop::Store(error)),
         };
         let status = match finished {
             Ok(ended) => return Ok(*ended),
@@ -144,7 +154,22 @@ impl Turn {
             text: reason.to_owned(),
         });
         let drafts = warning.map(|warning| EventDraft::of_runtime(None, warning));
-        Ok(self.recorder.record_end(drafts.into_iter().collect(), status).await?)
+        tokio::select! {
+            ended = self.recorder.record_end(drafts.into_iter().collect(), status) => Ok(ended?),
+            never = self.watch_limits() => match never {},
+            error = self.watch_store() => Err(error.into()),
+        }
+    }
+
+    /// Waits until the turn is to end, and returns if it then waits for a store that says nothing.
+    async fn watch_store(&self) -> StoreError {
+        self.cancel.cancelled().await;
+        loop {
+            if self.recorder.write_time().is_some_and(|waited| waited >= SILENT_STORE_TIMEOUT) {
+                return self.recorder.silence_error(SILENT_STORE_TIMEOUT);
+            }
+            tokio::time::sleep(STORE_CHECK_INTERVAL).await;
+        }
     }
 
     async fn run_root(&self) -> Result<Box<EndedTurn>, TurnStop> {
@@ -171,8 +196,8 @@ impl Turn {
     /// Renews the lease and watches the time limit until the turn ends.
     async fn watch_limits(&self) -> std::convert::Infallible {
         let mut deadline = std::pin::pin!(tokio::time::sleep(self.time_left().await));
-        let mut renew = tokio::time::interval(RENEW_INTERVAL);
-        renew.reset();
+        // Polled beside the clock: a store that says nothing must not stop it.
+        let mut renewals = std::pin::pin!(self.renew_lease_regularly());
         loop {
             tokio::select! {
                 () = &mut deadline, if !self.timed_out.load(Ordering::Acquire) => {
@@ -185,22 +210,32 @@ impl Turn {
                         deadline.as_mut().reset(tokio::time::Instant::now() + left);
                     }
                 }
-                _ = renew.tick() => {
-                    // If the session was lost, the next write fails.
-                    if let Err(error) = self.recorder.renew_lease().await {
-                        tracing::warn!(%error, "the lease of the session was not renewed");
-                    }
-                }
+                never = &mut renewals => match never {},
+            }
+        }
+    }
+
+    async fn renew_lease_regularly(&self) -> std::convert::Infallible {
+        let mut renew = tokio::time::interval(RENEW_INTERVAL);
+        renew.reset();
+        loop {
+            renew.tick().await;
+            // If the session was lost, the next write fails.
+            if let Err(error) = self.recorder.renew_lease().await {
+                tracing::warn!(%error, "the lease of the session was not renewed");
             }
         }
     }
 
     /// Returns the rest of the wall time, at least a second while a question is open.
     async fn time_left(&self) -> Duration {
-        let (spent, waits) = self
+        let inspected = self
             .recorder
-            .inspect(|record| (record.elapsed_at(Timestamp::now()), record.waits_for_answer()))
-            .await;
+            .inspect(|record| (record.elapsed_at(Timestamp::now()), record.waits_for_answer()));
+        // The record is locked while it is written. A store that says nothing does not stop the clock.
+        let Ok((spent, waits)) = tokio::time::timeout(RECORD_TIMEOUT, inspected).await else {
+            return Duration::ZERO;
+        };
         let left = self.limits().wall_time().saturating_sub(spent);
         if waits { left.max(Duration::from_secs(1)) } else { left }
     }

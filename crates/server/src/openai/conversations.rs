@@ -5,11 +5,11 @@
 //! conversation, such as a regenerated answer, therefore becomes a session of its own.
 
 use lango_protocol::{Caller, SessionId, Timestamp};
-use lango_store::{Batch, Database, Migration, SchemaComponent, Statement, StoreError};
+use lango_store::{Batch, Database, Durability, Migration, SchemaComponent, Statement, StoreError};
 
 use super::history::ConversationDigest;
 
-const COMPONENT: SchemaComponent = SchemaComponent {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "openai_conversations",
     migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
 };
@@ -124,7 +124,9 @@ impl Conversations {
         )
         .bind(caller.as_str())
         .bind(MAX_CONVERSATION_COUNT);
-        self.database.write(Batch::new().with(insert).with(prune)).await?;
+        // Not acknowledged: without it, the next request starts a session with the same messages.
+        let batch = Batch::new().with(insert).with(prune).durability(Durability::ProcessCrash);
+        self.database.write(batch).await?;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::error::ApiError;
 use super::history::ConversationDigest;
 
-const COMPONENT: SchemaComponent = SchemaComponent {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "openai_keys",
     migrations: &[Migration { version: 1, sqlite: TABLE, postgres: TABLE }],
 };

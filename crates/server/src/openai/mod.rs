@@ -27,7 +27,9 @@ use lango_store::{Database, Journal, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use crate::turn_quota::TurnQuota;
+pub(crate) use conversations::COMPONENT as CONVERSATIONS_COMPONENT;
 use conversations::Conversations;
+pub(crate) use keys::COMPONENT as KEYS_COMPONENT;
 use keys::IdempotencyKeys;
 
 /// Holds the parts of the endpoint.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use lango_protocol::{Event, EventBody};
 
 use super::claim::SessionClaim;
-use super::{Journal, approvals, lease};
+use super::{Journal, approvals, checksum, lease};
 use crate::{Batch, Durability, Statement, StoreError};
 
 /// Limits the title of a session.
@@ -74,10 +74,17 @@ fn build_batch(claim: &SessionClaim, append: JournalAppend<'_>) -> Result<Batch,
     }
     for output in append.outputs {
         batch.push(
-            Statement::new("INSERT INTO outputs (session, reference, text) VALUES ($1, $2, $3)")
-                .bind(claim.session().as_str())
-                .bind(output.reference)
-                .bind(output.text.into_bytes()),
+            Statement::new(
+                "INSERT INTO outputs (session, reference, checksum, text) VALUES ($1, $2, $3, $4)",
+            )
+            .bind(claim.session().as_str())
+            .bind(output.reference.as_str())
+            .bind(checksum::output_checksum(
+                claim.session().as_str(),
+                &output.reference,
+                output.text.as_bytes(),
+            ))
+            .bind(output.text.into_bytes()),
         );
     }
     Ok(batch)
@@ -89,8 +96,8 @@ pub(super) fn push_event(batch: &mut Batch, event: &Event) -> Result<(), StoreEr
     batch.push(with_columns(
         event,
         "INSERT INTO events \
-         (session, seq, id, turn, at, author, branch, step, type, payload) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+         (session, seq, id, turn, at, author, branch, step, type, payload, checksum) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     )?);
     Ok(())
 }
@@ -101,29 +108,43 @@ fn insert_if_claimed(event: &Event, claim: &SessionClaim) -> Result<Statement, S
     let statement = with_columns(
         event,
         "INSERT INTO events \
-         (session, seq, id, turn, at, author, branch, step, type, payload) \
+         (session, seq, id, turn, at, author, branch, step, type, payload, checksum) \
          SELECT $1, CAST($2 AS BIGINT), $3, $4, CAST($5 AS BIGINT), $6, $7, \
-         CAST($8 AS BIGINT), $9, $10 \
-         WHERE EXISTS (SELECT 1 FROM leases WHERE name = $11 AND token = $12)",
+         CAST($8 AS BIGINT), $9, $10, CAST($11 AS BIGINT) \
+         WHERE EXISTS (SELECT 1 FROM leases WHERE name = $12 AND token = $13)",
     )?;
     Ok(statement.bind(claim.lease()).bind(claim.token()).expect_rows(1))
 }
 
 fn with_columns(event: &Event, sql: &'static str) -> Result<Statement, StoreError> {
     let payload = serde_json::to_string(&event.body).map_err(|error| StoreError::query(&error))?;
+    let (id, turn) = (event.id.to_string(), event.turn.to_string());
+    let columns = checksum::EventColumns {
+        session: event.session.as_str(),
+        seq: event_position(event)?,
+        id: &id,
+        turn: &turn,
+        at: event.at.as_microseconds(),
+        author: event.author.as_deref(),
+        branch: event.branch.as_ref().map(lango_protocol::CallId::as_str),
+        step: event.step.map(i64::from),
+        kind: event.body.type_name(),
+    };
+    let checksum = columns.checksum(&payload);
     let mut statement = Statement::new(sql);
-    statement.values = Vec::with_capacity(12);
+    statement.values = Vec::with_capacity(13);
     statement.values.extend([
-        event.session.as_str().into(),
-        event_position(event)?.into(),
-        event.id.to_string().into(),
-        event.turn.to_string().into(),
-        event.at.as_microseconds().into(),
-        event.author.as_deref().into(),
-        event.branch.as_ref().map(lango_protocol::CallId::as_str).into(),
-        event.step.into(),
-        event.body.type_name().into(),
+        columns.session.into(),
+        columns.seq.into(),
+        id.as_str().into(),
+        turn.as_str().into(),
+        columns.at.into(),
+        columns.author.into(),
+        columns.branch.into(),
+        columns.step.into(),
+        columns.kind.into(),
         payload.into(),
+        checksum.into(),
     ]);
     Ok(statement)
 }

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::owner::LeaseOwner;
 use super::{Journal, append, lease};
-use crate::{Batch, Statement, StoreError};
+use crate::{Batch, Durability, Statement, StoreError};
 
 /// Limits the attempts of a claim when other processes change the session meanwhile.
 const MAX_CLAIM_ATTEMPTS: u32 = 4;
@@ -77,7 +77,9 @@ impl Journal {
                 return Err(ClaimError::Busy(owner));
             }
             let token = random_token();
+            // A turn is acknowledged when it ends.
             let mut batch = Batch::with_capacity(7)
+                .durability(Durability::ProcessCrash)
                 .with(lease::build_take(session, token, session_state.lease.as_ref()))
                 .with(create_session(session, workspace, session_state.head));
             let events = first(session_state.head);
@@ -100,13 +102,15 @@ impl Journal {
     /// Renews a claim that has nothing to append. Needed at least every 30 seconds.
     pub async fn renew_claim(&self, claim: &SessionClaim) -> Result<(), StoreError> {
         let renewal = lease::build_renewal(claim.lease(), claim.token());
-        self.database.write(renewal.into()).await.map(drop)
+        let batch = Batch::from(renewal).durability(Durability::ProcessCrash);
+        self.database.write(batch).await.map(drop)
     }
 
     /// Releases a session. It is not an error if another process has already taken it over.
     pub async fn release_claim(&self, claim: SessionClaim) -> Result<(), StoreError> {
         let release = lease::build_release(claim.lease(), claim.token());
-        self.database.write(release.into()).await.map(drop)
+        let batch = Batch::from(release).durability(Durability::ProcessCrash);
+        self.database.write(batch).await.map(drop)
     }
 
     /// Deletes a session with all its data, unless a live process works in it. Returns whether it

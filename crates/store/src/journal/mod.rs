@@ -5,12 +5,13 @@
 
 mod append;
 mod approvals;
+mod checksum;
 mod claim;
 mod lease;
 mod owner;
 mod read;
 mod redact;
-mod schema;
+pub(crate) mod schema;
 mod sessions;
 
 use std::sync::Arc;
@@ -48,5 +49,13 @@ impl Journal {
 
     fn count_redaction(&self) {
         self.redactions.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Returns the error for a write that was not answered in time.
+    pub fn silence_error(&self, waited: std::time::Duration) -> StoreError {
+        StoreError::Unreachable {
+            location: self.database.location().to_owned(),
+            reason: format!("a change was not answered within {} s", waited.as_secs()),
+        }
     }
 }

@@ -14,6 +14,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::Journal;
+use super::checksum::{output_checksum, replace_text};
 use crate::{Batch, SqlValue, Statement, StoreError};
 
 /// Selects the text to remove. Implemented by the caller.
@@ -99,7 +100,7 @@ impl Journal {
         loop {
             let statement = Statement::new(
                 "SELECT e.session, e.seq, e.payload, EXISTS (SELECT 1 FROM open_turns AS t \
-                 WHERE t.session = e.session AND t.id = e.turn) FROM events AS e \
+                 WHERE t.session = e.session AND t.id = e.turn), e.checksum FROM events AS e \
                  WHERE e.session > $1 OR (e.session = $1 AND e.seq > $2) \
                  ORDER BY e.session, e.seq LIMIT $3",
             );
@@ -126,16 +127,20 @@ impl Journal {
                 }
                 let new =
                     serde_json::to_string(&body).map_err(|error| StoreError::query(&error))?;
+                let checksum = row
+                    .optional_integer(4)?
+                    .map(|old| replace_text(old, payload.as_bytes(), new.as_bytes()));
                 // Only if it is unchanged; otherwise the next run handles it.
                 batch.push(
                     Statement::new(
-                        "UPDATE events SET payload = $3 \
+                        "UPDATE events SET payload = $3, checksum = $5 \
                          WHERE session = $1 AND seq = $2 AND payload = $4",
                     )
                     .bind(row.text(0)?)
                     .bind(row.integer(1)?)
                     .bind(new)
-                    .bind(payload),
+                    .bind(payload)
+                    .bind(checksum),
                 );
             }
             let changed: u64 = self.database.write(batch).await?.iter().sum();
@@ -167,9 +172,12 @@ impl Journal {
             }
             if let Some(new) = redaction.redact(text) {
                 let update = Statement::new(
-                    "UPDATE outputs SET text = $3 WHERE session = $1 AND reference = $2",
+                    "UPDATE outputs SET text = $3, checksum = $4 \
+                     WHERE session = $1 AND reference = $2",
                 );
-                let update = update.bind(session).bind(reference).bind(new.into_bytes());
+                let checksum = output_checksum(session, reference, new.as_bytes());
+                let update = update.bind(session).bind(reference);
+                let update = update.bind(new.into_bytes()).bind(checksum);
                 done.places += self.database.write(update.into()).await?.iter().sum::<u64>();
             }
         }

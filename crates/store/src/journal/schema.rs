@@ -2,12 +2,13 @@
 
 use crate::{Migration, SchemaComponent};
 
-pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "journal",
     migrations: &[
         Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 },
         Migration { version: 2, sqlite: APPROVALS, postgres: APPROVALS },
         Migration { version: 3, sqlite: REDACTED_EVENTS, postgres: REDACTED_EVENTS },
+        Migration { version: 5, sqlite: CHECKSUMS, postgres: CHECKSUMS },
     ],
 };
 
@@ -129,4 +130,10 @@ CREATE TABLE redacted_events (
     redacted_at BIGINT NOT NULL,
     PRIMARY KEY (session, seq)
 );
+";
+
+// Rows from before have none.
+const CHECKSUMS: &str = "
+ALTER TABLE events ADD COLUMN checksum BIGINT;
+ALTER TABLE outputs ADD COLUMN checksum BIGINT;
 ";

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Config, NoTls};
@@ -15,6 +15,20 @@ const MAX_CONNECTION_COUNT: usize = 8;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const POOL_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Limits how long sent data may stay without the confirmation of the other side's system.
+const UNACKNOWLEDGED_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// The silence after which the other side's system is asked whether it is still there.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
+
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+
+const MAX_KEEPALIVE_COUNT: u32 = 3;
+
+/// The server's own limits, so that nothing is left of an operation that this side gave up on.
+const SESSION_LIMITS: &str = "SET statement_timeout = '60s'; SET lock_timeout = '10s'; \
+     SET idle_in_transaction_session_timeout = '60s'";
+
 /// Returns a pool that has not connected yet.
 pub(super) fn build_pool(url: &str, location: &str) -> Result<Pool, StoreError> {
     let cannot_open = |reason: String| StoreError::Open { location: location.to_owned(), reason };
@@ -24,6 +38,11 @@ pub(super) fn build_pool(url: &str, location: &str) -> Result<Pool, StoreError> 
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(CONNECT_TIMEOUT);
     }
+    config
+        .tcp_user_timeout(UNACKNOWLEDGED_TIMEOUT)
+        .keepalives_idle(KEEPALIVE_IDLE)
+        .keepalives_interval(KEEPALIVE_INTERVAL)
+        .keepalives_retries(MAX_KEEPALIVE_COUNT);
     if config.get_application_name().is_none() {
         config.application_name("lango");
     }
@@ -39,6 +58,11 @@ pub(super) fn build_pool(url: &str, location: &str) -> Result<Pool, StoreError> 
         .runtime(Runtime::Tokio1)
         .wait_timeout(Some(POOL_TIMEOUT))
         .create_timeout(Some(POOL_TIMEOUT))
+        .post_create(Hook::async_fn(|client, _| {
+            Box::pin(async move {
+                client.batch_execute(SESSION_LIMITS).await.map_err(HookError::Backend)
+            })
+        }))
         .build()
         .map_err(|error| cannot_open(error.to_string()))
 }

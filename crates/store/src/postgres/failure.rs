@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 use std::io;
+use std::time::Duration;
 
 use deadpool_postgres::PoolError;
 use tokio_postgres::Error;
@@ -23,14 +24,29 @@ pub(super) enum FailedAttempt {
 
 impl FailedAttempt {
     pub(super) fn during_commit(error: Error) -> Self {
-        match Self::from(error) {
+        Self::from(error).into_unknown_outcome()
+    }
+
+    /// Returns the failure of a server that said nothing.
+    pub(super) fn silent(limit: Duration) -> Self {
+        Self::Connection(format!("no answer within {} s", limit.as_secs()))
+    }
+
+    /// Returns the failure of a commit that was sent.
+    pub(super) fn into_unknown_outcome(self) -> Self {
+        match self {
             Self::Connection(reason) => Self::Commit(reason),
             other => other,
         }
     }
 
     pub(super) fn may_be_repeated(&self) -> bool {
-        matches!(self, Self::Connection(_))
+        matches!(self, Self::Connection(_) | Self::Commit(_))
+    }
+
+    /// Tells whether a connection may be in the middle of something that was given up.
+    pub(super) fn leaves_connection_unusable(&self) -> bool {
+        matches!(self, Self::Connection(_) | Self::Commit(_))
     }
 
     pub(super) fn into_error(self, location: &str) -> StoreError {
@@ -83,12 +99,16 @@ fn connection_error(error: &Error, location: String) -> StoreError {
         SqlState::UNIQUE_VIOLATION | SqlState::T_R_SERIALIZATION_FAILURE => {
             StoreError::Conflict { reason }
         }
-        SqlState::T_R_DEADLOCK_DETECTED | SqlState::LOCK_NOT_AVAILABLE => {
-            StoreError::Busy { location }
-        }
+        SqlState::T_R_DEADLOCK_DETECTED
+        | SqlState::LOCK_NOT_AVAILABLE
+        | SqlState::QUERY_CANCELED => StoreError::Busy { location },
         SqlState::DISK_FULL => StoreError::Full { location },
         SqlState::IO_ERROR => StoreError::Disk { location, reason },
-        SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::ReadOnly { location },
+        SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::Open {
+            location,
+            reason: "the server allows no changes (a standby, or default_transaction_read_only)"
+                .into(),
+        },
         SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => {
             StoreError::Corrupt { location, reason }
         }

@@ -1,33 +1,63 @@
 //! Implements the PostgreSQL engine: a small connection pool, and retries after broken connections.
+//!
+//! No operation waits for ever: the server limits its statements, and this side what it waits for,
+//! because a network that swallows everything answers nothing at all. A connection that was given
+//! up on is closed.
 
+mod backup;
 mod connect;
 mod failure;
+mod transactions;
 mod values;
 
+use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Object, Pool, Transaction};
+use deadpool_postgres::{Object, Pool};
 use futures_util::TryStreamExt as _;
-use futures_util::future::join_all;
 use tokio_postgres::error::SqlState;
 
 use crate::migration::{CREATE_VERSIONS, READ_VERSION, WRITE_VERSION};
 use crate::row::ViewedRow;
-use crate::{Batch, Row, RowView, SchemaComponent, Statement, StoreError};
+use crate::{Batch, Migration, Row, RowView, SchemaComponent, Statement, StoreError};
+pub(crate) use backup::restore_backup;
 use failure::FailedAttempt;
 
-/// The pauses before retries when nothing can have been written. Together they outlast a restart of
-/// the server.
-const RETRY_INTERVALS: [Duration; 3] =
-    [Duration::from_millis(100), Duration::from_secs(1), Duration::from_secs(3)];
+/// Limits how long a broken connection is retried: longer than a restart or a crash recovery of the
+/// server usually takes.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The pause before the first retry. Each further one is twice as long, up to the longest.
+const FIRST_RETRY_INTERVAL: Duration = Duration::from_millis(100);
+
+const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Limits how long an answer of the server is waited for. Longer than the server itself waits for a
+/// lock, so that its own reason is heard.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Limits how long old marks of batches are removed when the database is closed.
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The batches of a process between two removals of old marks.
+const CLEANUP_INTERVAL_BATCHES: u64 = 1000;
 
 /// An arbitrary number, but the same in every process of lango.
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_xact_lock(5497570813)";
 
-/// Limits the statements of one batch that are sent without waiting for each other's answers. Up to
-/// this number, `join_all` polls them in order.
-const MAX_PIPELINE_COUNT: usize = 24;
+/// The marks of committed batches. Each batch has one, so that its outcome can be read back if the
+/// connection breaks during the commit.
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
+    name: "store",
+    migrations: &[Migration {
+        version: 1,
+        sqlite: "",
+        postgres: "CREATE TABLE store_batches (id TEXT NOT NULL PRIMARY KEY, \
+                   changed TEXT NOT NULL, at TIMESTAMPTZ NOT NULL DEFAULT now())",
+    }],
+};
 
 pub(crate) struct PostgresDatabase {
     shared: Arc<SharedPool>,
@@ -36,25 +66,29 @@ pub(crate) struct PostgresDatabase {
 struct SharedPool {
     pool: Pool,
     location: String,
+    /// The number of batches that this process has written.
+    batches: AtomicU64,
 }
 
 impl PostgresDatabase {
     /// Connects once, so that a wrong address fails here and not at the first query.
     pub(crate) async fn open(url: &str, location: String) -> Result<Self, StoreError> {
         let pool = connect::build_pool(url, &location)?;
-        let shared = SharedPool { pool, location };
+        let shared = SharedPool::new(pool, location);
         if let Err(failure) = shared.connection().await {
             return Err(failure.into_error(&shared.location));
         }
-        Ok(Self { shared: Arc::new(shared) })
+        let database = Self { shared: Arc::new(shared) };
+        database.migrate(&COMPONENT).await?;
+        Ok(database)
     }
 
     pub(crate) async fn migrate(&self, component: &SchemaComponent) -> Result<(), StoreError> {
-        let mut pauses = RETRY_INTERVALS.iter();
+        let mut retries = Retries::default();
         loop {
             match self.shared.migrate(component).await {
                 Ok(()) => return Ok(()),
-                Err(failure) => self.shared.pause_or_give_up(failure, &mut pauses).await?,
+                Err(failure) => self.shared.pause_or_give_up(failure, &mut retries).await?,
             }
         }
     }
@@ -62,24 +96,16 @@ impl PostgresDatabase {
     pub(crate) async fn write(&self, batch: Batch) -> Result<Vec<u64>, StoreError> {
         let shared = self.shared.clone();
         // Runs as a separate task: a caller that stops waiting must not interrupt a transaction.
-        let task = tokio::spawn(async move {
-            let mut pauses = RETRY_INTERVALS.iter();
-            loop {
-                match shared.write(&batch).await {
-                    Ok(rows) => return Ok(rows),
-                    Err(failure) => shared.pause_or_give_up(failure, &mut pauses).await?,
-                }
-            }
-        });
+        let task = tokio::spawn(async move { shared.write_with_retries(&batch).await });
         task.await.map_err(|_| StoreError::Closed)?
     }
 
     pub(crate) async fn query(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
-        let mut pauses = RETRY_INTERVALS.iter();
+        let mut retries = Retries::default();
         loop {
             match self.shared.query(&statement).await {
                 Ok(rows) => return Ok(rows),
-                Err(failure) => self.shared.pause_or_give_up(failure, &mut pauses).await?,
+                Err(failure) => self.shared.pause_or_give_up(failure, &mut retries).await?,
             }
         }
     }
@@ -94,11 +120,11 @@ impl PostgresDatabase {
         T: Clone + Send + 'static,
         F: FnMut(&mut T, &RowView<'_>) -> Result<(), StoreError> + Send + 'static,
     {
-        let mut pauses = RETRY_INTERVALS.iter();
+        let mut retries = Retries::default();
         loop {
             match self.shared.fold(&statement, state.clone(), &mut step).await {
                 Ok(state) => return Ok(state),
-                Err(failure) => self.shared.pause_or_give_up(failure, &mut pauses).await?,
+                Err(failure) => self.shared.pause_or_give_up(failure, &mut retries).await?,
             }
         }
     }
@@ -107,8 +133,11 @@ impl PostgresDatabase {
         for table in tables {
             let vacuum = async {
                 let connection = self.shared.connection().await?;
+                // Takes as long as the table is large.
+                connection.batch_execute("SET statement_timeout = 0").await?;
+                connection.batch_execute(&format!("VACUUM {table}")).await?;
                 connection
-                    .batch_execute(&format!("VACUUM {table}"))
+                    .batch_execute("RESET statement_timeout")
                     .await
                     .map_err(FailedAttempt::from)
             };
@@ -117,7 +146,17 @@ impl PostgresDatabase {
         Ok(())
     }
 
-    pub(crate) fn close(&self) {
+    pub(crate) async fn check_reachable(&self) -> Result<(), StoreError> {
+        let statement = Statement::new("SELECT 1");
+        let answer = self.shared.query(&statement).await.map(drop);
+        answer.map_err(|failure| failure.into_error(&self.shared.location))
+    }
+
+    pub(crate) async fn close(&self) {
+        if self.shared.batches.load(Ordering::Relaxed) > 0 {
+            // The next process removes what this one leaves.
+            let _ = tokio::time::timeout(CLEANUP_TIMEOUT, self.shared.remove_old_marks()).await;
+        }
         self.shared.pool.close();
     }
 
@@ -126,16 +165,68 @@ impl PostgresDatabase {
     }
 }
 
+/// Counts the time of an operation with all its attempts.
+#[derive(Debug)]
+struct Retries {
+    start: Instant,
+    last_pause: Duration,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self { start: Instant::now(), last_pause: Duration::ZERO }
+    }
+}
+
+impl Retries {
+    /// Returns the pause before the next attempt; none if it is time to give up.
+    fn next_pause(&mut self) -> Option<Duration> {
+        self.last_pause = (self.last_pause * 2).clamp(FIRST_RETRY_INTERVAL, MAX_RETRY_INTERVAL);
+        (self.start.elapsed() < RETRY_TIMEOUT).then_some(self.last_pause)
+    }
+}
+
+/// Waits for an answer of the server, but not for ever.
+async fn within<T>(
+    answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, FailedAttempt> {
+    match tokio::time::timeout(ANSWER_TIMEOUT, answer).await {
+        Ok(answer) => answer.map_err(FailedAttempt::from),
+        Err(_) => Err(FailedAttempt::silent(ANSWER_TIMEOUT)),
+    }
+}
+
 impl SharedPool {
+    fn new(pool: Pool, location: String) -> Self {
+        Self { pool, location, batches: AtomicU64::new(0) }
+    }
+
     async fn connection(&self) -> Result<Object, FailedAttempt> {
         self.pool.get().await.map_err(FailedAttempt::from)
     }
 
-    async fn query(&self, statement: &Statement) -> Result<Vec<Row>, FailedAttempt> {
+    /// Runs an operation on a connection, which is closed if it does not answer any more.
+    async fn on_connection<T>(
+        &self,
+        operation: impl AsyncFnOnce(&Object) -> Result<T, FailedAttempt>,
+    ) -> Result<T, FailedAttempt> {
         let connection = self.connection().await?;
-        let prepared = connection.prepare_cached(&statement.sql).await?;
-        let rows = connection.query(&prepared, &values::driver_parameters(statement)).await?;
-        rows.iter().map(values::convert_row).collect::<Result<_, _>>().map_err(FailedAttempt::from)
+        let result = operation(&connection).await;
+        if result.as_ref().is_err_and(FailedAttempt::leaves_connection_unusable) {
+            drop(Object::take(connection));
+        }
+        result
+    }
+
+    async fn query(&self, statement: &Statement) -> Result<Vec<Row>, FailedAttempt> {
+        self.on_connection(async |connection| {
+            let prepared = within(connection.prepare_cached(&statement.sql)).await?;
+            let parameters = values::driver_parameters(statement);
+            let rows = within(connection.query(&prepared, &parameters)).await?;
+            let rows: Result<_, _> = rows.iter().map(values::convert_row).collect();
+            rows.map_err(FailedAttempt::from)
+        })
+        .await
     }
 
     async fn fold<T, F>(
@@ -147,45 +238,41 @@ impl SharedPool {
     where
         F: FnMut(&mut T, &RowView<'_>) -> Result<(), StoreError>,
     {
-        let connection = self.connection().await?;
-        let prepared = connection.prepare_cached(&statement.sql).await?;
-        let rows = connection.query_raw(&prepared, &statement.values).await?;
-        let mut rows = std::pin::pin!(rows);
-        while let Some(row) = rows.try_next().await? {
-            step(&mut state, &RowView(ViewedRow::Postgres(&row))).map_err(FailedAttempt::Final)?;
-        }
-        Ok(state)
-    }
-
-    async fn write(&self, batch: &Batch) -> Result<Vec<u64>, FailedAttempt> {
-        let mut connection = self.connection().await?;
-        let transaction = connection.transaction().await?;
-        let mut changed = Vec::with_capacity(batch.statements.len());
-        for statements in batch.statements.chunks(MAX_PIPELINE_COUNT) {
-            batch.check_cancelled().map_err(FailedAttempt::Final)?;
-            let results = execute_all(&transaction, statements).await?;
-            // The first failure is the cause; later ones only follow from it.
-            for (statement, result) in statements.iter().zip(results) {
-                let rows = result?;
-                changed.push(statement.check(changed.len(), rows).map_err(FailedAttempt::Final)?);
+        self.on_connection(async move |connection| {
+            // Many rows take their time; each of them is waited for.
+            within(connection.batch_execute("SET statement_timeout = 0")).await?;
+            let prepared = within(connection.prepare_cached(&statement.sql)).await?;
+            let rows = within(connection.query_raw(&prepared, &statement.values)).await?;
+            let mut rows = std::pin::pin!(rows);
+            while let Some(row) = within(rows.try_next()).await? {
+                let view = RowView(ViewedRow::Postgres(&row));
+                step(&mut state, &view).map_err(FailedAttempt::Final)?;
             }
-        }
-        batch.check_cancelled().map_err(FailedAttempt::Final)?;
-        transaction.commit().await.map_err(FailedAttempt::during_commit)?;
-        Ok(changed)
+            within(connection.batch_execute("RESET statement_timeout")).await?;
+            Ok(state)
+        })
+        .await
     }
 
     async fn migrate(&self, component: &SchemaComponent) -> Result<(), FailedAttempt> {
         let mut connection = self.connection().await?;
-        let found = match connection.query_opt(READ_VERSION, &[&component.name]).await {
+        let found = match within(connection.query_opt(READ_VERSION, &[&component.name])).await {
             Ok(row) => row.map_or(0, |row| row.get(0)),
-            Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => 0,
-            Err(error) => return Err(error.into()),
+            Err(FailedAttempt::Refused(error))
+                if error.code() == Some(&SqlState::UNDEFINED_TABLE) =>
+            {
+                0
+            }
+            Err(failure) => return Err(failure),
         };
         if component.pending_migrations(found).map_err(FailedAttempt::Final)?.is_empty() {
             return Ok(());
         }
         let transaction = connection.transaction().await?;
+        // Another process may be migrating, and a large table takes its time.
+        transaction
+            .batch_execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '60s'")
+            .await?;
         transaction.batch_execute(MIGRATION_LOCK).await?;
         transaction.batch_execute(CREATE_VERSIONS).await?;
         // Read again, because another process may have migrated before the lock was acquired.
@@ -206,30 +293,14 @@ impl SharedPool {
     async fn pause_or_give_up(
         &self,
         failure: FailedAttempt,
-        pauses: &mut std::slice::Iter<'_, Duration>,
+        retries: &mut Retries,
     ) -> Result<(), StoreError> {
-        match pauses.next() {
-            Some(pause) if failure.may_be_repeated() => {
-                tokio::time::sleep(*pause).await;
-                Ok(())
-            }
-            _ => Err(failure.into_error(&self.location)),
+        if failure.may_be_repeated()
+            && let Some(pause) = retries.next_pause()
+        {
+            tokio::time::sleep(pause).await;
+            return Ok(());
         }
+        Err(failure.into_error(&self.location))
     }
-}
-
-/// Sends all statements before awaiting the first answer, which saves a round trip for each.
-async fn execute_all(
-    transaction: &Transaction<'_>,
-    statements: &[Statement],
-) -> Result<Vec<Result<u64, tokio_postgres::Error>>, FailedAttempt> {
-    let mut prepared = Vec::with_capacity(statements.len());
-    for statement in statements {
-        prepared.push(transaction.prepare_cached(&statement.sql).await?);
-    }
-    let executions = statements
-        .iter()
-        .zip(&prepared)
-        .map(|(statement, prepared)| transaction.execute_raw(prepared, &statement.values));
-    Ok(join_all(executions).await)
 }

@@ -2,12 +2,13 @@
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::commit_record::{CommitRecord, CommitRecordFile};
 use super::failure;
 use crate::StoreError;
 
@@ -17,8 +18,34 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// More than the distinct statements of a process, so that none is prepared twice.
 const MAX_PREPARED_STATEMENT_COUNT: usize = 128;
 
-/// Opens the writing connection. Creates the file and its directory if they are missing.
-pub(super) fn open_writer(path: &Path, location: &str) -> Result<Connection, StoreError> {
+/// The bytes of the log that are kept when it is written from its beginning again.
+const KEPT_LOG_BYTES: u32 = 1024 * 1024;
+
+const READ_COMMITS: &str = "SELECT identity, commits FROM store_commits";
+
+/// Counts an acknowledged commit.
+pub(super) const COUNT_COMMIT: &str =
+    "UPDATE store_commits SET commits = commits + 1 RETURNING commits";
+
+const CREATE_COMMITS: &str = "CREATE TABLE IF NOT EXISTS store_commits (\
+     id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1), identity TEXT NOT NULL, \
+     commits BIGINT NOT NULL)";
+
+/// Opens the writing connection. Creates the file and its directory if they are missing. Returns an
+/// error if the database lacks something that was acknowledged.
+pub(super) fn open_writer(
+    path: &Path,
+    location: &str,
+) -> Result<(Connection, CommitRecordFile), StoreError> {
+    // Read before the database: another process may be at work, and the file is never ahead.
+    let record = CommitRecord::read(&resolve(path)).filter(|record| record.expected_commits() > 0);
+    if let Some(record) = &record
+        && !path.exists()
+    {
+        // SQLite would remove the log beside an empty database.
+        let reason = format!("the file is gone, and had {} of them", record.expected_commits());
+        return Err(StoreError::Lost { location: location.to_owned(), reason });
+    }
     let cannot_open = |error: io::Error| StoreError::Open {
         location: location.to_owned(),
         reason: error.to_string(),
@@ -31,17 +58,86 @@ pub(super) fn open_writer(path: &Path, location: &str) -> Result<Connection, Sto
     }
     use_write_ahead_log(&connection, location)?;
     connection
-        .execute_batch(
+        .execute_batch(&format!(
             "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; \
-             PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = ON;",
-        )
+                 PRAGMA wal_autocheckpoint = 0; PRAGMA secure_delete = ON; \
+                 PRAGMA journal_size_limit = {KEPT_LOG_BYTES};"
+        ))
         .map_err(|error| failure::open_error(&error, location))?;
+    let file = compare_commits(&connection, &resolve(path), record.as_ref(), location)?;
     // From here on the writer decides when to wait for other processes, and when to checkpoint:
     // both would block a commit on the calling thread.
     connection
         .busy_timeout(Duration::ZERO)
         .map_err(|error| failure::open_error(&error, location))?;
-    Ok(connection)
+    Ok((connection, file))
+}
+
+/// Compares the count in the database with the record beside it, and creates what is missing.
+fn compare_commits(
+    connection: &Connection,
+    path: &Path,
+    record: Option<&CommitRecord>,
+    location: &str,
+) -> Result<CommitRecordFile, StoreError> {
+    let failed = |error: rusqlite::Error| failure::open_error(&error, location);
+    let read = || {
+        connection.query_row(READ_COMMITS, [], |row| {
+            let commits = row.get::<_, i64>(1)?;
+            Ok((row.get::<_, String>(0)?, u64::try_from(commits).unwrap_or(0)))
+        })
+    };
+    let counted = match read() {
+        Ok(counted) => Some(counted),
+        Err(rusqlite::Error::QueryReturnedNoRows) => None,
+        Err(error) if failure::is_schema_mismatch(&error) => None,
+        Err(error) => return Err(failed(error)),
+    };
+    if let Some(record) = record {
+        let expected = record.expected_commits();
+        let lost = match &counted {
+            None => Some(format!("it is empty, and had {expected} of them")),
+            Some((identity, _)) if *identity != record.identity => {
+                Some("it is not the database that was here before".to_owned())
+            }
+            Some((_, commits)) if *commits < expected => {
+                Some(format!("it has {commits} of {expected}; its log was cut, damaged or deleted"))
+            }
+            Some(_) => None,
+        };
+        if let Some(reason) = lost {
+            // What is left of the log is evidence, and may be all there is.
+            connection
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+                .map_err(failed)?;
+            return Err(StoreError::Lost { location: location.to_owned(), reason });
+        }
+    }
+    let (identity, commits) = if let Some(counted) = counted {
+        counted
+    } else {
+        let insert = "INSERT INTO store_commits (id, identity, commits) VALUES (1, $1, 0) \
+                      ON CONFLICT (id) DO NOTHING";
+        connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
+        connection.execute_batch(CREATE_COMMITS).map_err(failed)?;
+        let identity = uuid::Uuid::new_v4().simple().to_string();
+        connection.execute(insert, [&identity]).map_err(failed)?;
+        connection.execute_batch("COMMIT").map_err(failed)?;
+        read().map_err(failed)?
+    };
+    Ok(CommitRecordFile::new(path, identity, commits))
+}
+
+/// Returns the path of a file that SQLite or this program keeps beside a database.
+pub(super) fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Returns the path without links, as SQLite uses it for the files beside the database.
+pub(super) fn resolve(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// Opens a read-only connection.
@@ -95,7 +191,7 @@ fn use_write_ahead_log(connection: &Connection, location: &str) -> Result<(), St
     }
 }
 
-fn create_private_directory(path: &Path) -> io::Result<()> {
+pub(super) fn create_private_directory(path: &Path) -> io::Result<()> {
     let Some(directory) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) else {
         return Ok(());
     };

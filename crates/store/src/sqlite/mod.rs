@@ -6,19 +6,29 @@
 //! reads on its own thread; everything that may have to wait (another process, the disk) or takes
 //! many steps (a long read) is sent to the threads.
 
+mod backup;
+mod commit_record;
 mod connection;
 mod failure;
+mod integrity;
+mod opened_files;
 mod reader;
+mod repair;
 mod values;
+mod write_connection;
 mod writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::oneshot;
 
+use crate::database::DurabilityPolicy;
 use crate::{Batch, Row, RowView, SchemaComponent, Statement, StoreError};
+
+pub(crate) use backup::{check_backup, restore_backup};
+pub(crate) use repair::repair;
 
 /// Sends an answer to a caller. One that does not wait for it any more needs none.
 fn answer_caller<T>(reply: oneshot::Sender<T>, answer: T) {
@@ -27,6 +37,7 @@ fn answer_caller<T>(reply: oneshot::Sender<T>, answer: T) {
 
 /// The handle on both connections and threads. They end when it is dropped.
 pub(crate) struct SqliteDatabase {
+    path: PathBuf,
     location: Arc<str>,
     writer: writer::WriterHandle,
     reader: reader::ReaderHandle,
@@ -34,9 +45,9 @@ pub(crate) struct SqliteDatabase {
 }
 
 impl SqliteDatabase {
-    pub(crate) async fn open(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) async fn open(path: &Path, policy: DurabilityPolicy) -> Result<Self, StoreError> {
         let location: Arc<str> = path.display().to_string().into();
-        let (writer, opened) = writer::spawn_writer(path.to_owned(), location.clone());
+        let (writer, opened) = writer::spawn_writer(path.to_owned(), location.clone(), policy);
         // No answer means no thread.
         opened.await.unwrap_or_else(|_| {
             Err(StoreError::Open {
@@ -45,7 +56,8 @@ impl SqliteDatabase {
             })
         })?;
         let reader = reader::ReaderHandle::new(path.to_owned(), location.clone());
-        Ok(Self { location, writer, reader, closed: AtomicBool::new(false) })
+        let path = path.to_owned();
+        Ok(Self { path, location, writer, reader, closed: AtomicBool::new(false) })
     }
 
     pub(crate) async fn migrate(&self, component: SchemaComponent) -> Result<(), StoreError> {
@@ -107,6 +119,13 @@ impl SqliteDatabase {
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
+    /// Returns an error if the files of the database were deleted or replaced.
+    pub(crate) async fn check_files(&self) -> Result<(), StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(writer::WriterJob::CheckFiles(reply))?;
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
     pub(crate) async fn close(&self) {
         self.closed.store(true, Ordering::Release);
         // The reader is closed first: the last connection to close truncates the log.
@@ -116,6 +135,22 @@ impl SqliteDatabase {
             // A thread that is gone has closed its connection, too.
             let _ = ended.await;
         }
+    }
+
+    /// Returns what SQLite finds wrong with the whole database.
+    pub(crate) async fn find_damage(&self) -> Result<Vec<String>, StoreError> {
+        let (path, location) = (self.path.clone(), Arc::clone(&self.location));
+        crate::backup::run_blocking(move || {
+            let connection = connection::open_reader(&path, &location)?;
+            // Damage that ends the check is damage as well.
+            Ok(integrity::find_problems(&connection)
+                .unwrap_or_else(|error| vec![error.to_string()]))
+        })
+        .await
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
     }
 
     pub(crate) fn location(&self) -> &str {

@@ -2,8 +2,14 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 mod contract;
+mod damage;
+mod durability;
 mod fixture;
 mod postgres;
+// The tests of this crate do not enable its feature `testing`.
+#[expect(unreachable_pub, reason = "it is public in the library")]
+#[path = "../../src/testing/proxy.rs"]
+mod proxy;
 mod samples;
 mod sqlite;
 
@@ -26,6 +32,9 @@ macro_rules! on_both {
 }
 
 on_both! {
+    backups::a_backup_has_everything_and_is_restored,
+    backups::a_damaged_or_newer_backup_is_refused,
+    backups::a_backup_is_of_one_moment_while_others_write,
     batches::values_keep_their_type,
     batches::placeholders_may_come_in_any_order,
     batches::a_batch_is_written_whole_or_not_at_all,

@@ -26,6 +26,7 @@ pub use json_ld::JsonLdWriter;
 pub use mentions::RelatedEntry;
 pub use name::GraphName;
 pub use query::{RelationPage, RelationQuery};
+pub(crate) use schema::COMPONENT;
 pub use traversal::{
     Direction, ReachedEdge, ReachedNode, Traversal, TraversalLimits, TraversalRequest,
 };
@@ -42,7 +43,7 @@ pub struct Graph {
 impl Graph {
     /// Creates the tables that are missing.
     pub(crate) async fn migrate(database: &Database) -> Result<(), StoreError> {
-        database.migrate(&schema::COMPONENT).await
+        database.migrate(&COMPONENT).await
     }
 
     pub(crate) fn new(database: Database, space: Space) -> Self {

@@ -25,6 +25,7 @@ use crate::knowledge::Knowledge;
 pub use gaps::{Gap, gaps};
 pub use recognise::RecognisedAnswer;
 pub use resolve::AnsweredInquiry;
+pub(crate) use schema::COMPONENT;
 
 /// Configures open questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +117,7 @@ impl fmt::Display for InquiryState {
 impl Inquiries {
     /// Creates the tables that are missing.
     pub(crate) async fn migrate(database: &Database) -> Result<(), StoreError> {
-        database.migrate(&schema::COMPONENT).await
+        database.migrate(&COMPONENT).await
     }
 
     pub(crate) fn new(knowledge: Knowledge, settings: InquirySettings) -> Self {

@@ -20,6 +20,7 @@ use crate::Provenance;
 pub use category::KnowledgeCategory;
 pub use list::KnowledgeSummary;
 pub use save::{NewKnowledge, ReplacedVersion, SaveOutcome, SavedKnowledge};
+pub(crate) use schema::COMPONENT;
 pub(crate) use search::MIN_SIMILARITY;
 pub use search::{KnowledgeHit, KnowledgeHits};
 
@@ -55,7 +56,7 @@ pub struct KnowledgeVersion {
 impl Knowledge {
     /// Creates the tables that are missing.
     pub(crate) async fn migrate(database: &Database) -> Result<(), StoreError> {
-        database.migrate(&schema::COMPONENT).await
+        database.migrate(&COMPONENT).await
     }
 
     pub(crate) fn new(retrieval: Retrieval) -> Self {

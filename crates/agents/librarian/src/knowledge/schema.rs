@@ -2,7 +2,7 @@
 
 use lango_store::{Migration, SchemaComponent};
 
-pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "knowledge",
     migrations: &[
         Migration { version: 1, sqlite: TABLE, postgres: TABLE },

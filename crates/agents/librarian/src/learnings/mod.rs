@@ -24,6 +24,7 @@ pub use advise::Advice;
 pub use mask::mask;
 pub use observe::{AdviceOutcome, Failure, Observation, observe};
 pub use save::NewLearning;
+pub(crate) use schema::COMPONENT;
 pub use search::{LearningHit, LearningHits};
 
 /// Holds the lessons of one space.
@@ -100,7 +101,7 @@ impl Learning {
 impl Learnings {
     /// Creates the tables that are missing.
     pub(crate) async fn migrate(database: &Database) -> Result<(), StoreError> {
-        database.migrate(&schema::COMPONENT).await
+        database.migrate(&COMPONENT).await
     }
 
     pub(crate) fn new(retrieval: Retrieval) -> Self {

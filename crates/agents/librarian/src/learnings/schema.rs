@@ -2,7 +2,7 @@
 
 use lango_store::{Migration, SchemaComponent};
 
-pub(super) const COMPONENT: SchemaComponent = SchemaComponent {
+pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "learnings",
     migrations: &[
         Migration { version: 1, sqlite: TABLES, postgres: TABLES },

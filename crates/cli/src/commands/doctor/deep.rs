@@ -31,6 +31,9 @@ pub(super) async fn examine(
             DoctorCheck { what: "embedding", state: CheckState::Note, detail: why }
         }
     });
+    if deep && let Ok(stores) = stores {
+        checks.push(build_check("storage", check_storage(stores).await));
+    }
     let (retrieval, journal) = match open(context, stores).await {
         Ok(opened) => opened,
         Err(error) => {
@@ -56,6 +59,20 @@ async fn open(
     let Stores { database, journal } = stores.as_ref().map_err(ToString::to_string)?.clone();
     let retrieval = knowledge::open(context.config(), database).await;
     Ok((retrieval.map_err(|error| error.to_string())?, journal))
+}
+
+/// Checks the pages of the database and the rows of the journal.
+async fn check_storage(stores: &Stores) -> Result<String, String> {
+    let damage = stores.database.find_damage().await.map_err(|error| error.to_string())?;
+    let rows = if damage.is_empty() { stores.journal.check().await } else { Ok(Vec::new()) };
+    let rows = rows.map_err(|error| error.to_string())?;
+    report_problems(damage.into_iter().chain(rows).collect()).map_err(|problems| {
+        format!(
+            "{problems}\nRestore a backup: lango backup restore FILE --force\n\
+             Without one, keep what can be read: lango doctor --repair"
+        )
+    })?;
+    Ok("every page and every event is as it was written".to_owned())
 }
 
 async fn check_memory(

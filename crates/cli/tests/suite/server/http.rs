@@ -20,27 +20,27 @@ pub(crate) struct Request {
 /// What came back.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    pub(super) status: u16,
-    pub(super) head: String,
-    pub(super) body: String,
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 impl Request {
-    pub(super) fn new(address: SocketAddr, method: &str, path: &str) -> Self {
+    pub(crate) fn new(address: SocketAddr, method: &str, path: &str) -> Self {
         let line = format!("{method} {path} HTTP/1.1");
         Self { address, line, headers: Vec::new(), body: Vec::new() }
     }
 
-    pub(super) fn header(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    pub(super) fn json(self, body: &Value) -> Self {
+    pub(crate) fn json(self, body: &Value) -> Self {
         self.body(body.to_string()).header("content-type", "application/json")
     }
 
-    pub(super) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         self
     }
@@ -62,14 +62,14 @@ impl Request {
     }
 
     /// Sends it, and returns the connection, to be read slowly or not at all.
-    pub(super) async fn begin(self) -> TcpStream {
+    pub(crate) async fn begin(self) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(&self.bytes()).await.unwrap();
         stream
     }
 
     /// Sends it, and reads to the end.
-    pub(super) async fn send(self) -> Answer {
+    pub(crate) async fn send(self) -> Answer {
         let bytes = self.bytes();
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         // A server that has read enough may close before all was sent.
@@ -79,7 +79,7 @@ impl Request {
 }
 
 /// Reads an answer to its end.
-pub(super) async fn read(mut stream: TcpStream) -> Answer {
+pub(crate) async fn read(mut stream: TcpStream) -> Answer {
     let mut bytes = Vec::new();
     let reading = stream.read_to_end(&mut bytes);
     // Reset is an end too, where the server did not want the rest.
@@ -88,7 +88,7 @@ pub(super) async fn read(mut stream: TcpStream) -> Answer {
 }
 
 /// Reads until something came.
-pub(super) async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
+pub(crate) async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
     let mut text = String::new();
     let mut buffer = [0; 4096];
     while !text.contains(wanted) {
@@ -109,12 +109,12 @@ impl Answer {
         Self { status, head: head.to_owned(), body }
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
     }
 
     /// A header; its name in lower case.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
             let (found, value) = line.split_once(':')?;
             found.eq_ignore_ascii_case(name).then(|| value.trim())
@@ -122,24 +122,24 @@ impl Answer {
     }
 
     /// The words of the answer.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let json = self.json();
         let content = json["choices"][0]["message"]["content"].as_str();
         content.unwrap_or_else(|| panic!("no answer: {self:?}")).to_owned()
     }
 
-    pub(super) fn session(&self) -> String {
+    pub(crate) fn session(&self) -> String {
         self.header("x-lango-session").unwrap().to_owned()
     }
 
     /// The events of a stream; `[DONE]` as a text.
-    pub(super) fn events(&self) -> Vec<Value> {
+    pub(crate) fn events(&self) -> Vec<Value> {
         let data = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
         data.map(|data| serde_json::from_str(data).unwrap_or(Value::from(data))).collect()
     }
 
     /// The words of a stream, put together.
-    pub(super) fn streamed(&self) -> String {
+    pub(crate) fn streamed(&self) -> String {
         let events = self.events();
         let pieces = events.iter().filter_map(|e| e["choices"][0]["delta"]["content"].as_str());
         pieces.collect()

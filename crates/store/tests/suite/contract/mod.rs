@@ -1,6 +1,7 @@
 //! Tests what holds on every engine.
 
 pub(crate) mod approvals;
+pub(crate) mod backups;
 pub(crate) mod batches;
 pub(crate) mod claims;
 pub(crate) mod events;

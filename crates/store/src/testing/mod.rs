@@ -5,9 +5,12 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![expect(clippy::missing_panics_doc, reason = "the same")]
 
+mod proxy;
+
 use std::future::Future;
 
 use crate::{Database, DatabaseLocation};
+pub use proxy::{CommitFault, Proxy};
 
 /// Runs a test with an empty SQLite database, which is deleted afterwards.
 pub async fn on_sqlite<F, T>(test: F)
