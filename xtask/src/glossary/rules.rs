@@ -90,7 +90,7 @@ pub(super) const ALLOWED: &[AllowedUse] = &[
         reason: "it names what was renamed",
     },
     AllowedUse {
-        file: "crates/agents/chronicler/src/gate.rs",
+        file: "crates/agents/chronicler/src/clause.rs",
         replaced: Some("nobody"),
         line: r#""nobody" |"#,
         reason: "it reads the words of users",
