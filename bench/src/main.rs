@@ -1,6 +1,6 @@
 //! Benchmarks, in CPU time: what a turn costs the machine, not what the clock says.
 //!
-//! `cargo xtask bench turn`, `call`, `sandbox`, `approval`, `decide`, `embed`, `graph`, `ingest`, `memory`,
+//! `cargo xtask bench turn`, `conversation`, `call`, `sandbox`, `approval`, `decide`, `embed`, `graph`, `ingest`, `memory`,
 //! `remote` and `retrieval` run them. Each figure is taken in a process of its own; the scripted model is another process, so that its work is not counted.
 
 mod approval;
@@ -41,6 +41,12 @@ fn main() -> Result<()> {
             with_server("serve", |own, url| measure(own, &own.with_file_name("lango"), url))
         }
         ["turn", lango] => with_server("serve", |own, url| measure(own, lango.as_ref(), url)),
+        ["conversation"] => {
+            with_server("serve", |own, url| measure_conversation(&own.with_file_name("lango"), url))
+        }
+        ["conversation", lango] => {
+            with_server("serve", |_, url| measure_conversation(lango.as_ref(), url))
+        }
         ["call"] => with_server("serve-calls", measure_calls),
         ["approval"] => approval::measure(),
         ["embed"] => embed::measure(),
@@ -63,7 +69,7 @@ fn main() -> Result<()> {
         ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
         _ => bail!(
-            "usage: lango-bench [turn | call | sandbox | approval | decide | embed | graph | ingest | \
+            "usage: lango-bench [turn | conversation | call | sandbox | approval | decide | embed | graph | ingest | \
              memory | remote | retrieval]"
         ),
     }
@@ -162,6 +168,22 @@ fn address_of(server: &mut Child) -> Result<String> {
     let stdout = server.stdout.take().context("the server has no output")?;
     BufReader::new(stdout).read_line(&mut address)?;
     Ok(address.trim().to_owned())
+}
+
+/// Measures how a turn costs more the longer its conversation is.
+fn measure_conversation(lango: &Path, url: &str) -> Result<()> {
+    const RUNS: usize = 3;
+    let mut rows: [Vec<f64>; 3] = Default::default();
+    for _ in 0..RUNS {
+        let figures = block_on(program::measure_conversation(lango, url))?;
+        rows.iter_mut().zip(figures).for_each(|(row, figure)| row.push(figure));
+    }
+    let mut table = figures::Table::default();
+    for ((part, _, last), values) in program::CONVERSATION_PARTS.into_iter().zip(rows) {
+        let limit = (last == 2500).then_some(2.0);
+        table.add(&format!("{part} of one conversation, CPU-ms"), limit, values);
+    }
+    finish(&table)
 }
 
 /// Measures turns of the program at `lango`, and what three model calls alone cost in the same

@@ -70,6 +70,37 @@ pub(crate) async fn measure_long(lango: &Path, model: &str) -> Result<f64> {
     Ok((program.cpu_milliseconds()? - before) / f64::from(TURNS))
 }
 
+/// The turns of a long conversation that are measured: a name, and the first and last of them.
+pub(crate) const CONVERSATION_PARTS: [(&str, u32, u32); 3] = [
+    ("turns 51 to 250", 51, 250),
+    ("turns 401 to 600", 401, 600),
+    ("turns 2,301 to 2,500", 2301, 2500),
+];
+
+/// CPU-ms of a turn in parts of one conversation, whose session the client names.
+pub(crate) async fn measure_conversation(lango: &Path, model: &str) -> Result<Vec<f64>> {
+    let home = tempfile::tempdir()?;
+    let program = Program::start(lango, home.path(), model)?;
+    let mut client = program.connect().await?;
+    client.stays_in_session = true;
+    let mut figures = Vec::new();
+    let mut turn = 1;
+    for (_, first, last) in CONVERSATION_PARTS {
+        let mut before = 0.0;
+        while turn <= last {
+            if turn == first {
+                before = program.cpu_milliseconds()?;
+            }
+            // Each says something else, so that there is something to remember.
+            let message = format!("{QUESTION} My boat number {turn} is called Anna {turn}.");
+            client.ask(&[json!({ "role": "user", "content": message })]).await?;
+            turn += 1;
+        }
+        figures.push((program.cpu_milliseconds()? - before) / f64::from(last + 1 - first));
+    }
+    Ok(figures)
+}
+
 /// A running `lango serve`. It is killed when this is dropped.
 struct Program {
     child: Child,
@@ -134,7 +165,7 @@ impl Program {
     async fn connect(&self) -> Result<Client<'_>> {
         let socket = TcpStream::connect(&self.address).await?;
         socket.set_nodelay(true)?;
-        Ok(Client { socket, program: self })
+        Ok(Client { socket, program: self, stays_in_session: false, session: String::new() })
     }
 
     /// CPU time of the process with all threads that it has had.
@@ -157,14 +188,21 @@ impl Program {
 struct Client<'a> {
     socket: TcpStream,
     program: &'a Program,
+    /// True if all messages go to the session of the first one.
+    stays_in_session: bool,
+    session: String,
 }
 
 impl Client<'_> {
     /// Sends the conversation and returns the answer.
     async fn ask(&mut self, messages: &[Value]) -> Result<String> {
         let body = json!({ "model": "lango", "messages": messages }).to_string();
+        let session = match self.session.as_str() {
+            "" => String::new(),
+            session => format!("x-lango-session: {session}\r\n"),
+        };
         let request = format!(
-            "POST /v1/chat/completions HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n\
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n{session}\
              content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             self.program.address,
             self.program.token,
@@ -180,6 +218,10 @@ impl Client<'_> {
         };
         let text = String::from_utf8_lossy(&reply[..head]).to_ascii_lowercase();
         let length = text.lines().find_map(|line| line.strip_prefix("content-length:"));
+        let session = text.lines().find_map(|line| line.strip_prefix("x-lango-session:"));
+        if let Some(session) = session.filter(|_| self.stays_in_session) {
+            session.trim().clone_into(&mut self.session);
+        }
         let length: usize = length.context("a reply without a length")?.trim().parse()?;
         while reply.len() < head + length {
             ensure!(self.socket.read_buf(&mut reply).await? > 0, "lango closed the connection");

@@ -92,7 +92,7 @@ pub(super) const ALLOWED: &[AllowedUse] = &[
     AllowedUse {
         file: "crates/agents/chronicler/src/clause.rs",
         replaced: Some("nobody"),
-        line: r#""nobody" |"#,
+        line: r#""nobody", "#,
         reason: "it reads the words of users",
     },
     AllowedUse {
