@@ -2,12 +2,15 @@
 //! record, and then to the listener, in this order.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use lango_protocol::{
     AgentName, CallId, Event, EventBody, EventId, Outcome, OutcomeStatus, RUNTIME, SessionId,
     Timestamp, TurnId,
 };
-use lango_store::{Durability, Journal, JournalAppend, SessionClaim, StoreError, StoredOutput};
+use lango_store::{
+    Durability, Journal, JournalAppend, QueuedTurn, SessionClaim, StoreError, StoredOutput,
+};
 use tokio::sync::Mutex;
 
 use crate::live::Listener;
@@ -107,6 +110,25 @@ pub(crate) struct WriteOptions {
     pub(crate) durability: Durability,
     /// Releases the session; nothing can be written afterwards.
     pub(crate) release: bool,
+    /// The queued turn that begins with this write.
+    pub(crate) queued: Option<QueuedTurn>,
+}
+
+/// Measures the time of a turn in this process. It goes on evenly when the wall clock is set.
+#[derive(Debug)]
+struct TurnClock {
+    begin: Timestamp,
+    measured: Instant,
+}
+
+impl TurnClock {
+    fn start() -> Self {
+        Self { begin: Timestamp::now(), measured: Instant::now() }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.begin.plus(self.measured.elapsed())
+    }
 }
 
 #[derive(Default)]
@@ -117,8 +139,9 @@ struct RecorderState {
 }
 
 impl RecorderState {
-    fn apply(&mut self, event: &Event) {
-        self.record.apply(event);
+    /// Applies an event that happened at `now`, whatever the wall clock said.
+    fn apply(&mut self, event: &Event, now: Timestamp) {
+        self.record.apply_at(event, now);
         self.events.push(event.clone());
     }
 }
@@ -133,6 +156,7 @@ pub(crate) struct Recorder {
     state: Mutex<RecorderState>,
     head: AtomicU64,
     listener: Listener,
+    clock: TurnClock,
 }
 
 impl Recorder {
@@ -146,9 +170,15 @@ impl Recorder {
         let head = AtomicU64::new(claim.head());
         let mut state = RecorderState::default();
         for event in earlier {
-            state.apply(event);
+            state.apply(event, event.at);
         }
-        Self { journal, claim, turn, state: Mutex::new(state), head, listener }
+        let clock = TurnClock::start();
+        Self { journal, claim, turn, state: Mutex::new(state), head, listener, clock }
+    }
+
+    /// Returns the time of this turn, which does not follow the wall clock when that is set.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     pub(crate) fn session(&self) -> &SessionId {
@@ -189,7 +219,7 @@ impl Recorder {
         let at = Timestamp::now();
         let events = self.assign_positions(drafts, at);
         for event in &events {
-            state.apply(event);
+            state.apply(event, self.now());
         }
         self.write(&events, options).await?;
         self.notify(events).await;
@@ -210,9 +240,9 @@ impl Recorder {
             .any(|draft| matches!(draft.body, EventBody::Message { answer: true, .. }));
         let mut events = self.assign_positions(drafts, at);
         for event in &events {
-            state.apply(event);
+            state.apply(event, self.now());
         }
-        state.record.add_time_until(at);
+        state.record.add_time_until(self.now());
         let mut last = state.record.close_delegations(&status);
         let outcome = Outcome { status, work: state.record.work() };
         if !answered {
@@ -223,7 +253,7 @@ impl Recorder {
         let seq = self.newest_position() + events.len() as u64;
         for (body, seq) in last.into_iter().zip(seq + 1..) {
             let event = self.build_event(EventDraft::of_runtime(None, body), seq, at);
-            state.apply(&event);
+            state.apply(&event, self.now());
             events.push(event);
         }
         let options = WriteOptions { release: true, ..WriteOptions::default() };
@@ -249,6 +279,7 @@ impl Recorder {
             outputs: options.outputs,
             durability: options.durability,
             release: options.release,
+            queued: options.queued,
         };
         self.journal.append(&self.claim, append).await?;
         self.head.store(self.newest_position() + events.len() as u64, Ordering::Release);

@@ -6,6 +6,7 @@
 mod a2a;
 mod approvals;
 mod bad_input;
+mod clocks;
 mod command_line;
 mod earlier_version;
 mod embedded;

@@ -17,7 +17,7 @@ use std::time::Duration;
 use lango_model::{ContextBlock, Image, ModelError, ModelFault};
 use lango_protocol::{
     AgentName, ApprovalDecision, BudgetKind, BudgetLimits, CallId, CallStatus, EventBody,
-    FailureClass, OutcomeStatus, SpaceAccess, Timestamp, WarningCode,
+    FailureClass, OutcomeStatus, SpaceAccess, WarningCode,
 };
 use lango_store::StoreError;
 use tokio::sync::Mutex;
@@ -186,9 +186,13 @@ impl Turn {
                     }
                 }
                 _ = renew.tick() => {
-                    // If the session was lost, the next write fails.
                     if let Err(error) = self.recorder.renew_lease().await {
                         tracing::warn!(%error, "the lease of the session was not renewed");
+                        // Another process goes on with the turn. What runs here stops, and the next
+                        // write fails.
+                        if matches!(error, StoreError::SessionLost { .. }) {
+                            self.cancel.cancel();
+                        }
                     }
                 }
             }
@@ -199,7 +203,7 @@ impl Turn {
     async fn time_left(&self) -> Duration {
         let (spent, waits) = self
             .recorder
-            .inspect(|record| (record.elapsed_at(Timestamp::now()), record.waits_for_answer()))
+            .inspect(|record| (record.elapsed_at(self.recorder.now()), record.waits_for_answer()))
             .await;
         let left = self.limits().wall_time().saturating_sub(spent);
         if waits { left.max(Duration::from_secs(1)) } else { left }
