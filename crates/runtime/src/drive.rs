@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_protocol::{
-    Event, EventBody, Outcome, OwnerStore, SessionId, Space, SpaceAccess, TurnId,
+    Event, EventBody, Outcome, OwnerStore, SessionId, Space, SpaceAccess, TurnId, WarningCode,
 };
 use lango_store::{QueuePlace, QueuedTurn, StoreError, TurnState};
 use tokio::sync::mpsc;
@@ -22,6 +22,10 @@ use crate::session::POLL_INTERVAL;
 
 /// Sets how often a turn that another process runs is looked at.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Limits how often a turn goes on by itself: one that ends its process each time must not end all of
+/// them for ever.
+const MAX_RESUMPTION_COUNT: u32 = 25;
 
 impl SharedRuntime {
     pub(crate) async fn drive(
@@ -45,8 +49,13 @@ impl SharedRuntime {
                     }
                 }
                 TurnState::Open(None) => {
-                    self.show_events(&session, turn, &mut seen, &listener).await?;
+                    let shown = self.show_events(&session, turn, &mut seen, &listener).await?;
                     control.set_idle(false);
+                    if shown.resumptions >= MAX_RESUMPTION_COUNT {
+                        tracing::error!(%session, %turn, "a turn was interrupted too often");
+                        self.close_turn(&session, &control).await?;
+                        continue;
+                    }
                     let (shared, stores) = (Arc::clone(&self), owner_stores.clone());
                     let (events, stop) = (listener.clone(), control.clone());
                     // Another process may be faster; the next look sees it.
@@ -67,8 +76,8 @@ impl SharedRuntime {
                     tokio::time::sleep(FOLLOW_INTERVAL).await;
                 }
                 TurnState::Closed => {
-                    let ended = self.show_events(&session, turn, &mut seen, &listener).await?;
-                    return ended.ok_or(TurnError::NothingToResume(turn));
+                    let shown = self.show_events(&session, turn, &mut seen, &listener).await?;
+                    return shown.outcome.ok_or(TurnError::NothingToResume(turn));
                 }
             }
         }
@@ -112,26 +121,59 @@ impl SharedRuntime {
         }
     }
 
-    /// Shows the recorded events that were not shown yet. Returns the outcome if the turn has ended.
+    /// Closes a turn that does not come to its end.
+    async fn close_turn(
+        self: &Arc<Self>,
+        session: &SessionId,
+        control: &TurnControl,
+    ) -> Result<(), TurnError> {
+        let _cache = self.sessions.lock_session(session).await;
+        let claimed = self.claim_session(session, &control.cancel, Duration::ZERO).await;
+        match claimed {
+            Ok(claim) => {
+                let claim = self.close_unfinished(claim).await?;
+                Ok(self.journal.release_claim(claim).await?)
+            }
+            // Another process goes on with it after all.
+            Err(TurnError::SessionBusy { .. }) => {
+                tokio::time::sleep(POLL_INTERVAL).await;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Shows the recorded events that were not shown yet.
     async fn show_events(
         &self,
         session: &SessionId,
         turn: TurnId,
         seen: &mut u64,
         listener: &Listener,
-    ) -> Result<Option<Outcome>, StoreError> {
-        let mut outcome = None;
+    ) -> Result<ShownEvents, StoreError> {
+        let mut shown = ShownEvents::default();
         for event in self.journal.read_turn_events(session, turn).await? {
-            if let EventBody::TurnFinished(finished) = &event.body {
-                outcome = Some(finished.clone());
+            match &event.body {
+                EventBody::TurnFinished(finished) => shown.outcome = Some(finished.clone()),
+                EventBody::Warning { code: WarningCode::Resumed, .. } => shown.resumptions += 1,
+                _ => {}
             }
             if event.seq > *seen {
                 *seen = event.seq;
                 listener.notify(event).await;
             }
         }
-        Ok(outcome)
+        Ok(shown)
     }
+}
+
+/// What the events of a turn say so far.
+#[derive(Debug, Default)]
+struct ShownEvents {
+    /// How it ended, if it has.
+    outcome: Option<Outcome>,
+    /// How often it was interrupted and went on.
+    resumptions: u32,
 }
 
 /// Returns the error, unless another process goes on with the turn.

@@ -75,7 +75,11 @@ impl TurnCollector {
                 return Ok(());
             }
             tracing::info!(%session, %turn, "an abandoned turn is taken up");
-            team.drive_turn(session.clone(), turn).wait_for_outcome().await?;
+            match team.drive_turn(session.clone(), turn).wait_for_outcome().await {
+                // It would break again.
+                Err(TurnError::Broken(_)) => team.cancel_turn(session, turn).await?,
+                ended => drop(ended?),
+            }
         }
         Ok(())
     }

@@ -64,30 +64,23 @@ impl Tasks {
             while let Some(event) = handle.next_event().await {
                 self.apply_event(live, &event).await;
             }
-            let error = match handle.wait_for_outcome().await {
-                Ok(_) => return,
-                Err(error) => error,
-            };
+            let Err(error) = handle.wait_for_outcome().await else { return };
             let mut state = live.state.lock().await;
             let Some(caller) = state.loaded.as_ref().map(|loaded| loaded.row.caller.clone()) else {
                 return;
             };
-            let team = self.teams.team(&caller);
-            match (&error, team) {
-                // It is queued or open: it goes on here or elsewhere when the database is back.
-                (TurnError::Store(_) | TurnError::SessionBusy { .. }, Some(team)) => {
-                    drop(state);
-                    tokio::time::sleep(RETRY_INTERVAL).await;
-                    handle = team.drive_turn(session.clone(), turn);
-                }
-                _ => {
-                    tracing::error!(%turn, %error, "the turn of a task cannot go on");
-                    // The error is logged where it occurs. If this cannot be stored, the task stays
-                    // as it is, and is looked at again.
-                    let _ = self.force_end(live, &mut state, ForcedEnd::Failed).await;
-                    return;
-                }
-            }
+            // It is queued or open: it goes on here or elsewhere when the database is back.
+            let goes_on = matches!(error, TurnError::Store(_) | TurnError::SessionBusy { .. });
+            let Some(team) = self.teams.team(&caller).filter(|_| goes_on) else {
+                tracing::error!(%turn, %error, "the turn of a task cannot go on");
+                // The error is logged where it occurs. If this cannot be stored, the task stays as it
+                // is, and is looked at again.
+                let _ = self.force_end(live, &mut state, ForcedEnd::Failed).await;
+                return;
+            };
+            drop(state);
+            tokio::time::sleep(RETRY_INTERVAL).await;
+            handle = team.drive_turn(session.clone(), turn);
         }
     }
 

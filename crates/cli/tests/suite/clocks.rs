@@ -66,7 +66,7 @@ async fn a_turn_keeps_its_limit_and_knows_its_length_when_the_clock_is_set() {
         assert!(begin.elapsed() < Duration::from_secs(20), "{shift}: {:?}", begin.elapsed());
         let outcome = finished(&ended.stdout);
         assert_eq!(outcome["status"], "timed_out", "{shift}: {outcome}");
-        let milliseconds = outcome["milliseconds"].as_u64().unwrap();
+        let milliseconds = outcome["work"]["milliseconds"].as_u64().unwrap();
         assert!((4000..20_000).contains(&milliseconds), "{shift}: {outcome}");
     }
 }

@@ -19,6 +19,7 @@ mod kill;
 mod mcp;
 mod models;
 mod navigator;
+mod promises;
 mod request;
 mod requirements;
 mod server;

@@ -239,8 +239,8 @@ async fn a_stopped_server_is_fenced_and_says_so(world: World) {
     completed(&live, &task, LEASE_TIMEOUT).await;
     completed(&stopped, &task, LEASE_TIMEOUT).await;
     assert_eq!(world.turns().await, (1, 1));
-    let ended = stopped.stop().await;
-    assert!(ended.stderr.contains("another process took over session"), "{}", ended.stderr);
+    let log = std::fs::read_to_string(world.lango.home().join("logs/serve.log")).unwrap();
+    assert!(log.contains("another process took over session"), "{log}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -118,7 +118,7 @@ pub(crate) async fn promised_turns_of_dead_processes_are_listed(fixture: Fixture
     let (journal, database) = fixture.both().await;
     let (work, other) = (session("work"), session("other"));
     let id = promise(&database, &work).await;
-    assert_eq!(journal.list_abandoned_sessions().await.unwrap(), [work.clone()]);
+    assert_eq!(journal.list_abandoned_sessions().await.unwrap(), std::slice::from_ref(&work));
     let row = queued(&journal, &work, id).await;
     let begin = |head: u64| events_of(&work, id, head + 1)[..1].to_vec();
     let (claim, _) = journal.claim_with(&work, "/w", QueuePlace::Of(&row), begin).await.unwrap();
@@ -126,10 +126,10 @@ pub(crate) async fn promised_turns_of_dead_processes_are_listed(fixture: Fixture
     assert_eq!(journal.list_promised_turns().await.unwrap(), [id]);
     // A turn that was not promised is nobody's to go on with.
     let alone = journal.claim_session(&other, "/w").await.unwrap();
-    let begun = turn(&other, 1, "alone")[..1].to_vec();
-    journal.append(&alone, append(begun)).await.unwrap();
+    let first = turn(&other, 1, "alone")[..1].to_vec();
+    journal.append(&alone, append(first)).await.unwrap();
     drop((claim, alone));
-    assert_eq!(journal.list_abandoned_sessions().await.unwrap(), [work.clone()]);
+    assert_eq!(journal.list_abandoned_sessions().await.unwrap(), std::slice::from_ref(&work));
     assert_eq!(journal.find_next_turn(&work).await.unwrap(), Some(id));
     // The interrupted turn comes before everything else of its session.
     let second = promise(&database, &work).await;
