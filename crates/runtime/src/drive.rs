@@ -45,7 +45,7 @@ impl SharedRuntime {
                     match run {
                         Ok(Some(outcome)) => return Ok(outcome),
                         Ok(None) => tokio::time::sleep(POLL_INTERVAL).await,
-                        Err(error) => continue_elsewhere(error)?,
+                        Err(error) => return_unless_lost(error)?,
                     }
                 }
                 TurnState::Open(None) => {
@@ -67,7 +67,7 @@ impl SharedRuntime {
                         Err(TurnError::SessionBusy { .. } | TurnError::NothingToResume(_)) => {
                             tokio::time::sleep(POLL_INTERVAL).await;
                         }
-                        Err(error) => continue_elsewhere(error)?,
+                        Err(error) => return_unless_lost(error)?,
                         ended => return ended,
                     }
                 }
@@ -177,7 +177,7 @@ struct ShownEvents {
 }
 
 /// Returns the error, unless another process goes on with the turn.
-fn continue_elsewhere(error: TurnError) -> Result<(), TurnError> {
+fn return_unless_lost(error: TurnError) -> Result<(), TurnError> {
     match error {
         TurnError::Store(StoreError::SessionLost { .. }) => {
             tracing::warn!(%error, "another process goes on with the turn");

@@ -69,7 +69,7 @@ impl Tasks {
             let Some(caller) = state.loaded.as_ref().map(|loaded| loaded.row.caller.clone()) else {
                 return;
             };
-            // It is queued or open: it goes on here or elsewhere when the database is back.
+            // It is queued or open: it goes on when the database is back, in this process or another.
             let goes_on = matches!(error, TurnError::Store(_) | TurnError::SessionBusy { .. });
             let Some(team) = self.teams.team(&caller).filter(|_| goes_on) else {
                 tracing::error!(%turn, %error, "the turn of a task cannot go on");

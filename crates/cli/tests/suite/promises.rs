@@ -79,7 +79,7 @@ async fn a_message_that_was_not_promised_comes_after_those_that_were() {
     let message = UserMessage { images: vec![image], ..UserMessage::new("with an image") };
     let promised = request(&session, message);
     promise(&watched.runtime, &watched.directory, &promised).await;
-    // Nobody drives the promised one.
+    // No process drives the promised one.
     let own = request(&session, "afterwards");
     let (first, second) = (promised.turn, own.turn);
     let (_, status) = drain(watched.runtime.start_turn(own)).await;

@@ -92,7 +92,7 @@ pub enum ClaimError {
     #[error("another turn of the session comes first")]
     Behind(PrecedingTurn),
     /// For the caller: the queued turn has begun in another process, or was withdrawn.
-    #[error("the queued turn has begun elsewhere, or was withdrawn")]
+    #[error("the queued turn has begun in another process, or was withdrawn")]
     Gone,
     /// The store failed.
     #[error(transparent)]

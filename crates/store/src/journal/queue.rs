@@ -232,7 +232,7 @@ impl Journal {
     }
 }
 
-/// Removes the row of a turn that begins in this batch, or fails the batch: it has begun elsewhere,
+/// Removes the row of a turn that begins in this batch, or fails the batch: it has begun before,
 /// was withdrawn, or another one comes first.
 pub(super) fn push_beginning(batch: &mut Batch, turn: &QueuedTurn) {
     batch.push(

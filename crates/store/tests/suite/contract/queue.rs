@@ -124,7 +124,7 @@ pub(crate) async fn promised_turns_of_dead_processes_are_listed(fixture: Fixture
     let (claim, _) = journal.claim_with(&work, "/w", QueuePlace::Of(&row), begin).await.unwrap();
     assert!(journal.list_abandoned_sessions().await.unwrap().is_empty());
     assert_eq!(journal.list_promised_turns().await.unwrap(), [id]);
-    // A turn that was not promised is nobody's to go on with.
+    // A turn that was not promised is left for its user to go on with.
     let alone = journal.claim_session(&other, "/w").await.unwrap();
     let first = turn(&other, 1, "alone")[..1].to_vec();
     journal.append(&alone, append(first)).await.unwrap();
