@@ -34,6 +34,17 @@ pub(crate) fn ensure_chromium() -> Result<()> {
     install("chromium", "install Chromium and try again")
 }
 
+/// Makes sure of libfaketime, with which the tests set the clock of a process.
+pub(crate) fn ensure_faketime() -> Result<()> {
+    let directories = Path::new("/usr/lib").read_dir().context("could not read /usr/lib")?;
+    let mut places = directories.filter_map(|entry| Some(entry.ok()?.path()));
+    if places.any(|place| place.join("faketime/libfaketime.so.1").is_file()) {
+        return Ok(());
+    }
+    println!("libfaketime is missing: installing it with apt-get");
+    install("libfaketime", "install libfaketime and try again")
+}
+
 /// Installs a package. The hint is for a person whose system does it in another way.
 pub(crate) fn install(package: &str, hint: &str) -> Result<()> {
     apt_get(&["update"], hint)?;

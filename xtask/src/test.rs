@@ -92,6 +92,7 @@ fn typed(arguments: &[&str]) -> String {
 fn tests(options: &Options, steps: &mut Steps) -> Result<()> {
     packages::ensure_bubblewrap()?;
     packages::ensure_chromium()?;
+    packages::ensure_faketime()?;
     let peers = steps.take("peers", "cargo xtask peers", peers::ensure)?;
     let start = "cargo xtask postgres -- true";
     let server = steps.take("PostgreSQL server", start, PrivateServer::start)?;

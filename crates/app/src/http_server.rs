@@ -10,6 +10,7 @@ use lango_a2a::signature::CardSigner;
 use lango_egress::Guard;
 use lango_mcp::server::{McpEndpoint, McpParts};
 use lango_protocol::{AgentName, OWNER};
+use lango_runtime::TurnCollector;
 use lango_server::{
     AccessControl, AccessParts, CallerToken, Callers, Endpoints, HostGate, Listener,
     OpenAiEndpoint, OpenAiParts, RevokedToken, combine_routes,
@@ -113,6 +114,14 @@ impl HttpServer {
         let endpoints = build_endpoints(&serving, &a2a, &closing, options.version).await?;
         let routes = combine_routes(Arc::new(access), endpoints);
         announce(listener.address(), &owner)?;
+        let collector = TurnCollector::new(serving.journal.clone(), serving.teams.clone());
+        let stopping = CancellationToken::new();
+        tokio::spawn(collector.run(stopping.clone()));
+        let stop = async {
+            stop.await;
+            // From now on, another process takes up what is abandoned.
+            stopping.cancel();
+        };
         let teams = Arc::clone(&serving.teams);
         let ended = closing.clone();
         let revocations = Revocations {

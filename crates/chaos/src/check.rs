@@ -35,6 +35,8 @@ pub(crate) struct RecordedTurn {
     pub(crate) messages: usize,
     /// The number of ends.
     pub(crate) ends: usize,
+    /// True if it was given up: it ended, and not because it was done.
+    pub(crate) given_up: bool,
     /// True if a call reports success.
     pub(crate) reports_effect: bool,
 }
@@ -44,6 +46,8 @@ pub(crate) struct RecordedTurn {
 pub(crate) struct Verdict {
     /// Accepted, and not ended in the journal.
     lost: BTreeSet<String>,
+    /// Accepted, and ended without being done.
+    given_up: BTreeSet<String>,
     /// More than one effect, message or end.
     twice: BTreeSet<String>,
     /// Before one that was accepted earlier in the same conversation.
@@ -70,6 +74,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (kind, names) in [
             ("accepted and lost", &self.lost),
+            ("accepted and given up", &self.given_up),
             ("run twice", &self.twice),
             ("out of order", &self.out_of_order),
             ("reported and not done", &self.untrue),
@@ -111,6 +116,9 @@ pub(crate) fn check(observed: &RunRecord) -> Verdict {
         let recorded = turns.get(accepted.name.as_str()).and_then(|turns| turns.first());
         match recorded {
             Some((position, turn)) if turn.ends > 0 => {
+                if turn.given_up {
+                    verdict.given_up.insert(accepted.name.clone());
+                }
                 let before = last.insert(accepted.lane, *position);
                 if before.is_some_and(|before| before > *position) {
                     verdict.out_of_order.insert(accepted.name.clone());
@@ -130,7 +138,8 @@ mod tests {
     use super::*;
 
     fn turn(name: &str) -> RecordedTurn {
-        RecordedTurn { name: name.to_owned(), messages: 1, ends: 1, reports_effect: true }
+        let name = name.to_owned();
+        RecordedTurn { name, messages: 1, ends: 1, reports_effect: true, ..RecordedTurn::default() }
     }
 
     fn observed(names: &[&str]) -> RunRecord {
@@ -160,6 +169,9 @@ mod tests {
         let mut seen = observed(&["a", "b"]);
         seen.turns[1].ends = 0;
         assert_eq!(check(&seen).lost, names(&["b"]));
+        let mut seen = observed(&["a", "b"]);
+        seen.turns[1].given_up = true;
+        assert_eq!(check(&seen).given_up, names(&["b"]));
         let mut seen = observed(&["a", "b"]);
         seen.effects.push("a".to_owned());
         assert_eq!(check(&seen).twice, names(&["a"]));

@@ -160,7 +160,10 @@ async fn read_turns(journal: &Journal) -> Result<Vec<RecordedTurn>> {
                     EventBody::ToolResult { status: CallStatus::Ok, .. } => {
                         turn.reports_effect = true;
                     }
-                    EventBody::TurnFinished(_) => turn.ends += 1,
+                    EventBody::TurnFinished(outcome) => {
+                        turn.ends += 1;
+                        turn.given_up |= !outcome.is_done();
+                    }
                     _ => {}
                 }
             }

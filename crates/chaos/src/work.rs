@@ -1,5 +1,6 @@
 //! The clients: they send requests until the faults are over, and repeat each until it is accepted.
 
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
@@ -68,10 +69,16 @@ impl LaneClient<'_> {
         accepted
     }
 
-    /// Sends a request to one of the servers. Returns whether it was accepted.
-    async fn send(&mut self, name: &str) -> bool {
+    /// Returns the address of one of the servers, if it runs.
+    fn choose_server(&mut self) -> Option<SocketAddr> {
         let index = usize::try_from(self.random.below(self.stage.fleet.len() as u64)).unwrap_or(0);
-        let Some(address) = self.stage.fleet.address(index) else { return false };
+        self.stage.fleet.address(index)
+    }
+
+    /// Sends a request to one of the servers, or one with a key to two of them at once. Returns whether
+    /// it was accepted.
+    async fn send(&mut self, name: &str) -> bool {
+        let Some(address) = self.choose_server() else { return false };
         let authorization = format!("Bearer {TOKEN}");
         let text = format!("Please do {name}");
         if self.lane.is_multiple_of(2) {
@@ -97,7 +104,18 @@ impl LaneClient<'_> {
                 "messages": [{ "role": "user", "content": text }],
             });
             let headers = [("authorization", authorization.as_str()), ("idempotency-key", name)];
-            matches!(post(address, "/v1/chat/completions", &headers, &body).await, Ok((200, _)))
+            let second = self.choose_server().filter(|_| self.random.below(2) == 0);
+            let send = async |address| {
+                let sent = post(address, "/v1/chat/completions", &headers, &body).await;
+                matches!(sent, Ok((200, _)))
+            };
+            match second {
+                None => send(address).await,
+                Some(second) => {
+                    let (first, second) = tokio::join!(send(address), send(second));
+                    first || second
+                }
+            }
         }
     }
 

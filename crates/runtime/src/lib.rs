@@ -9,11 +9,13 @@
 
 mod agent;
 mod approval;
+mod begin;
 mod call_report;
 mod caller;
 mod context;
 mod decision;
 mod dispatch;
+mod drive;
 mod events_adapter;
 mod foreign_text;
 mod handle;
@@ -24,6 +26,7 @@ mod observer;
 mod offer;
 mod output;
 mod permission;
+mod promise;
 mod record;
 mod recorder;
 mod remote;
@@ -32,6 +35,7 @@ mod runtime;
 mod scrub;
 mod session;
 mod settings;
+mod take_up;
 mod team;
 mod turn;
 mod words;
@@ -54,6 +58,7 @@ pub use request::{TurnInput, TurnRequest};
 pub use runtime::{AgentModel, Runtime, RuntimeParts};
 pub use scrub::Scrubber;
 pub use settings::Settings;
+pub use take_up::TurnCollector;
 pub use team::describe_cards;
 
 /// The parts of the database's schema that this crate owns.

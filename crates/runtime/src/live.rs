@@ -2,6 +2,7 @@
 //! the journal, new ones from the turn itself.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -62,6 +63,8 @@ pub(crate) struct TurnControl {
     space: Arc<OnceLock<Space>>,
     /// Why the client that the turn belongs to may not go on.
     revocation: Arc<OnceLock<String>>,
+    /// True while the turn waits or runs in another process, and is safe without this one.
+    idle: Arc<AtomicBool>,
 }
 
 impl TurnControl {
@@ -69,6 +72,11 @@ impl TurnControl {
     pub(crate) fn set_space(&self, space: &Space) {
         // It is the same each time.
         let _ = self.space.set(space.clone());
+    }
+
+    /// Says whether the turn is safe without this process.
+    pub(crate) fn set_idle(&self, idle: bool) {
+        self.idle.store(idle, Ordering::Release);
     }
 
     /// Returns why the turn was stopped, if its client lost its access.
@@ -102,6 +110,23 @@ impl LiveTurns {
         (Listener { starter, followers }, LiveTurnGuard { turns: self.clone(), turn })
     }
 
+    /// Registers a turn as [`LiveTurns::register`] does, or returns the control of the one that is
+    /// registered already.
+    pub(crate) fn register_once(
+        &self,
+        turn: TurnId,
+        starter: mpsc::Sender<Event>,
+        control: TurnControl,
+    ) -> Result<(Listener, LiveTurnGuard), TurnControl> {
+        let mut turns = self.turns.lock();
+        if let Some(live) = turns.get(&turn) {
+            return Err(live.control.clone());
+        }
+        let followers = Followers::default();
+        turns.insert(turn, LiveTurn { followers: followers.clone(), control });
+        Ok((Listener { starter, followers }, LiveTurnGuard { turns: self.clone(), turn }))
+    }
+
     fn follow(&self, turn: TurnId) -> Option<broadcast::Receiver<Event>> {
         let turns = self.turns.lock();
         turns.get(&turn).map(|live| live.followers.join())
@@ -112,9 +137,10 @@ impl LiveTurns {
         self.turns.lock().contains_key(&turn)
     }
 
-    /// Returns the number of running turns.
+    /// Returns the number of turns that this process runs, or that wait for it alone.
     pub(crate) fn count(&self) -> usize {
-        self.turns.lock().len()
+        let turns = self.turns.lock();
+        turns.values().filter(|live| !live.control.idle.load(Ordering::Acquire)).count()
     }
 
     /// Stops a turn of this process. Returns false if it is not running here.
@@ -142,6 +168,12 @@ impl LiveTurns {
 pub(crate) struct LiveTurnGuard {
     turns: LiveTurns,
     turn: TurnId,
+}
+
+impl LiveTurnGuard {
+    pub(crate) fn turn(&self) -> TurnId {
+        self.turn
+    }
 }
 
 impl Drop for LiveTurnGuard {

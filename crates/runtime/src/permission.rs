@@ -223,7 +223,9 @@ impl Turn {
                 }
                 ApprovalAnswer::Denied { by } | ApprovalAnswer::Unavailable { why: by } => denied(&by),
             },
-            answer = self.poll_for_answer(call, &question.digest) => return Ok(answer?),
+            answer = self.poll_for_answer(call, question) => {
+                return Ok(answer?.unwrap_or_else(|| denied("no answer arrived in time")));
+            }
             () = tokio::time::sleep(self.shared.settings.approval_expiry) => {
                 denied("no answer arrived in time")
             }
@@ -239,16 +241,20 @@ impl Turn {
         }
     }
 
+    /// Waits for an answer of another process. Returns none once the question has expired: from then
+    /// on no process may answer it, even if the clock was set forward.
     async fn poll_for_answer(
         &self,
         call: &PendingCall,
-        digest: &str,
-    ) -> Result<ApprovalAnswerRow, StoreError> {
+        question: &PermissionQuestion,
+    ) -> Result<Option<ApprovalAnswerRow>, StoreError> {
+        let journal = &self.shared.journal;
         loop {
             tokio::time::sleep(POLL_INTERVAL).await;
-            if let Some(answer) =
-                self.shared.journal.find_approval_answer(&call.call, digest).await?
-            {
+            // Looked at first, so that an answer in the last moment counts.
+            let is_expired = question.expires_at <= Timestamp::now();
+            let answer = journal.find_approval_answer(&call.call, &question.digest).await?;
+            if answer.is_some() || is_expired {
                 return Ok(answer);
             }
         }

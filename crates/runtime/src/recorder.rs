@@ -9,7 +9,9 @@ use lango_protocol::{
     AgentName, CallId, Event, EventBody, EventId, Outcome, OutcomeStatus, RUNTIME, SessionId,
     Timestamp, TurnId,
 };
-use lango_store::{Durability, Journal, JournalAppend, SessionClaim, StoreError, StoredOutput};
+use lango_store::{
+    Durability, Journal, JournalAppend, QueuedTurn, SessionClaim, StoreError, StoredOutput,
+};
 use tokio::sync::Mutex;
 
 use crate::live::Listener;
@@ -109,12 +111,32 @@ pub(crate) struct WriteOptions {
     pub(crate) durability: Durability,
     /// Releases the session; nothing can be written afterwards.
     pub(crate) release: bool,
+    /// The queued turn that begins with this write.
+    pub(crate) queued: Option<QueuedTurn>,
+}
+
+/// Measures the time of a turn in this process. It goes on evenly when the wall clock is set.
+#[derive(Debug)]
+struct TurnClock {
+    begin: Timestamp,
+    measured: Instant,
+}
+
+impl TurnClock {
+    fn start() -> Self {
+        Self { begin: Timestamp::now(), measured: Instant::now() }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.begin.plus(self.measured.elapsed())
+    }
 }
 
 impl Default for WriteOptions {
     /// Returns the options of a step: the end of the turn brings it to the disk.
     fn default() -> Self {
-        Self { outputs: Vec::new(), durability: Durability::ProcessCrash, release: false }
+        let durability = Durability::ProcessCrash;
+        Self { outputs: Vec::new(), durability, release: false, queued: None }
     }
 }
 
@@ -126,8 +148,9 @@ struct RecorderState {
 }
 
 impl RecorderState {
-    fn apply(&mut self, event: &Event) {
-        self.record.apply(event);
+    /// Applies an event that happened at `now`, whatever the wall clock said.
+    fn apply(&mut self, event: &Event, now: Timestamp) {
+        self.record.apply_at(event, now);
         self.events.push(event.clone());
     }
 }
@@ -144,6 +167,7 @@ pub(crate) struct Recorder {
     /// When the write began that is not yet answered. A lock, because it is read beside the write.
     write_start: SyncMutex<Option<Instant>>,
     listener: Listener,
+    clock: TurnClock,
 }
 
 impl Recorder {
@@ -157,10 +181,16 @@ impl Recorder {
         let head = AtomicU64::new(claim.head());
         let mut state = RecorderState::default();
         for event in earlier {
-            state.apply(event);
+            state.apply(event, event.at);
         }
         let write_start = SyncMutex::new(None);
-        Self { journal, claim, turn, state: Mutex::new(state), head, write_start, listener }
+        let (state, clock) = (Mutex::new(state), TurnClock::start());
+        Self { journal, claim, turn, state, head, write_start, listener, clock }
+    }
+
+    /// Returns the time of this turn, which does not follow the wall clock when that is set.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     pub(crate) fn session(&self) -> &SessionId {
@@ -201,7 +231,7 @@ impl Recorder {
         let at = Timestamp::now();
         let events = self.assign_positions(drafts, at);
         for event in &events {
-            state.apply(event);
+            state.apply(event, self.now());
         }
         self.write(&events, options).await?;
         self.notify(events).await;
@@ -222,9 +252,9 @@ impl Recorder {
             .any(|draft| matches!(draft.body, EventBody::Message { answer: true, .. }));
         let mut events = self.assign_positions(drafts, at);
         for event in &events {
-            state.apply(event);
+            state.apply(event, self.now());
         }
-        state.record.add_time_until(at);
+        state.record.add_time_until(self.now());
         let mut last = state.record.close_delegations(&status);
         let outcome = Outcome { status, work: state.record.work() };
         if !answered {
@@ -235,7 +265,7 @@ impl Recorder {
         let seq = self.newest_position() + events.len() as u64;
         for (body, seq) in last.into_iter().zip(seq + 1..) {
             let event = self.build_event(EventDraft::of_runtime(None, body), seq, at);
-            state.apply(&event);
+            state.apply(&event, self.now());
             events.push(event);
         }
         // The user or client hears the answer once this is written.
@@ -266,6 +296,7 @@ impl Recorder {
             outputs: options.outputs,
             durability: options.durability,
             release: options.release,
+            queued: options.queued,
         };
         self.set_write_start(Some(Instant::now()));
         let appended = self.journal.append(&self.claim, append).await;

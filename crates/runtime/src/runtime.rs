@@ -3,13 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use lango_model::{Model, ReplyOptions, UserMessage};
+use lango_model::{Model, ReplyOptions};
 use lango_orchestration::AgentTree;
-use lango_protocol::{
-    AgentName, Caller, DirectCall, Event, EventBody, Outcome, OwnerStore, SessionId, Space,
-    SpaceAccess, Timestamp, TurnId, WarningCode,
-};
-use lango_store::{Journal, SessionClaim};
+use lango_protocol::{AgentName, Caller, Event, Outcome, OwnerStore, SessionId, Space, TurnId};
+use lango_store::{Journal, Statement, StoreError};
 use lango_tool::RegisteredTool;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::mpsc;
@@ -17,19 +14,16 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use crate::context::ContextSource;
+use crate::drive::forward_events;
 use crate::events_adapter::EventsAdapter;
 use crate::handle::log_end;
-use crate::images::{load_images, store_images};
-use crate::live::{Listener, LiveTurns, TurnControl, TurnSubscription};
-use crate::observer::{FinishedTurn, ObserverTasks};
+use crate::live::{Listener, LiveTurnGuard, LiveTurns, TurnControl, TurnSubscription};
+use crate::observer::ObserverTasks;
 use crate::output::OutputRead;
-use crate::record::TurnRecord;
-use crate::recorder::{EventDraft, Recorder, WriteOptions};
 use crate::remote::RemoteAgent;
-use crate::request::{TurnInput, TurnRequest};
-use crate::session::{self, SessionCache, Sessions};
+use crate::request::TurnRequest;
+use crate::session::Sessions;
 use crate::team::{AgentFactory, Team};
-use crate::turn::Turn;
 use crate::{Advisor, Approver, RuleBook, Scrubber, Settings, TurnError, TurnHandle, TurnObserver};
 
 /// Holds the parts of a runtime, which the application provides.
@@ -86,18 +80,18 @@ pub(crate) struct SharedRuntime {
     agent_factory: AgentFactory,
     /// Notices about absent agents, shown with the next turn. The lock is held only to add or take.
     absences: Mutex<Vec<String>>,
-    live: LiveTurns,
+    pub(crate) live: LiveTurns,
     pub(crate) journal: Journal,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) rules: RuleBook,
     pub(crate) context: Vec<Box<dyn ContextSource>>,
-    observer_tasks: ObserverTasks,
+    pub(crate) observer_tasks: ObserverTasks,
     pub(crate) advisor: Option<Arc<dyn Advisor>>,
     pub(crate) scrubber: Scrubber,
     pub(crate) settings: Settings,
-    adapter: EventsAdapter,
+    pub(crate) adapter: EventsAdapter,
     pub(crate) workspace: String,
-    sessions: Sessions,
+    pub(crate) sessions: Sessions,
 }
 
 /// Limits the events that a listener may lag behind before the turn waits for it.
@@ -197,9 +191,13 @@ impl Runtime {
         if self.shared.live.cancel(turn) {
             return Ok(());
         }
+        if self.shared.journal.withdraw_turn(turn).await? {
+            return Ok(());
+        }
         // Waits for the session like a message does.
         let _cache = self.shared.sessions.lock_session(session).await;
-        let claim = self.shared.claim_session(session, &CancellationToken::new()).await?;
+        let wait = self.shared.settings.claim_wait;
+        let claim = self.shared.claim_session(session, &CancellationToken::new(), wait).await?;
         let claim = self.shared.close_unfinished(claim).await?;
         self.shared.journal.release_claim(claim).await?;
         Ok(())
@@ -215,32 +213,84 @@ impl Runtime {
     pub fn start_turn(&self, request: TurnRequest) -> TurnHandle {
         let turn = request.turn;
         let session = request.session.clone();
-        let space = SpaceAccess::to(Space::of_sender(request.sender.as_ref()))
-            .with_owner_stores(self.owner_stores.clone());
-        self.spawn_turn(session, turn, |shared, listener, control| async move {
-            control.set_space(space.own());
-            shared.run_new(turn, request, space, listener, control).await
+        let owner_stores = self.owner_stores.clone();
+        let (starter, events) = mpsc::channel(MAX_LISTENER_LAG);
+        let control = TurnControl::default();
+        let registered = self.shared.live.register(turn, starter, control.clone());
+        self.spawn_turn(session, events, control, registered, |shared, listener, control| {
+            shared.run_new(request, owner_stores, listener, control)
         })
+    }
+
+    /// Returns the statement that queues a turn, for the commit that promises it to a client.
+    /// [`Runtime::drive_turn`] runs it afterwards.
+    pub fn promise_turn(&self, request: &TurnRequest) -> Result<Statement, StoreError> {
+        let stored = self.shared.store_request(request)?;
+        Ok(Journal::build_queue_entry(&request.session, request.turn, &stored))
+    }
+
+    /// Queues a turn that was promised before, unless it is queued or has begun.
+    pub async fn promise_again(&self, request: &TurnRequest) -> Result<(), StoreError> {
+        let stored = self.shared.store_request(request)?;
+        self.shared.journal.queue_again(&request.session, request.turn, &stored).await
+    }
+
+    /// Sees to it that a promised turn comes to its end, whichever process runs it: begins it when it
+    /// is the first in the queue, goes on with it if its process died, and follows it otherwise. The
+    /// handle yields all its recorded events.
+    pub fn drive_turn(&self, session: SessionId, turn: TurnId) -> TurnHandle {
+        let (starter, events) = mpsc::channel(MAX_LISTENER_LAG);
+        let control = TurnControl::default();
+        let listening = starter.clone();
+        match self.shared.live.register_once(turn, starter, control.clone()) {
+            Ok(registered) => {
+                let (id, owner_stores) = (session.clone(), self.owner_stores.clone());
+                self.spawn_turn(
+                    session,
+                    events,
+                    control,
+                    registered,
+                    move |shared, listener, control| {
+                        shared.drive(id, turn, owner_stores, listener, control)
+                    },
+                )
+            }
+            Err(control) => {
+                let subscription = self.follow(session.clone(), turn, 0);
+                let task = tokio::spawn(forward_events(subscription, turn, listening));
+                TurnHandle { session, turn, events, cancel: control.cancel, task }
+            }
+        }
     }
 
     /// Continues a turn that a crash or a kill interrupted.
     pub fn resume_turn(&self, session: SessionId, turn: TurnId) -> TurnHandle {
         let id = session.clone();
         let owner_stores = self.owner_stores.clone();
-        self.spawn_turn(session, turn, move |shared, listener, control| async move {
-            shared.run_resumed(id, turn, owner_stores, listener, control).await
+        let (starter, events) = mpsc::channel(MAX_LISTENER_LAG);
+        let control = TurnControl::default();
+        let registered = self.shared.live.register(turn, starter, control.clone());
+        self.spawn_turn(session, events, control, registered, move |shared, listener, control| {
+            let wait = shared.settings.claim_wait;
+            shared.run_resumed(id, turn, owner_stores, listener, control, wait)
         })
     }
 
-    fn spawn_turn<F, R>(&self, session: SessionId, turn: TurnId, run: F) -> TurnHandle
+    fn spawn_turn<F, R>(
+        &self,
+        session: SessionId,
+        events: mpsc::Receiver<Event>,
+        control: TurnControl,
+        registered: (Listener, LiveTurnGuard),
+        run: F,
+    ) -> TurnHandle
     where
         F: FnOnce(Arc<SharedRuntime>, Listener, TurnControl) -> R,
         R: Future<Output = Result<Outcome, TurnError>> + Send + 'static,
     {
-        let (starter, events) = mpsc::channel(MAX_LISTENER_LAG);
-        let control = TurnControl::default();
+        let (listener, live_turn) = registered;
+        let turn = live_turn.turn();
         let cancel = control.cancel.clone();
-        let (listener, live_turn) = self.shared.live.register(turn, starter, control.clone());
         // A turn is a large future, which is moved several times on its way to the scheduler.
         let running = Box::pin(run(Arc::clone(&self.shared), listener, control));
         let span = tracing::info_span!("turn", %session, %turn);
@@ -261,224 +311,22 @@ impl SharedRuntime {
         Arc::clone(&self.team.read())
     }
 
-    async fn run_new(
-        self: Arc<Self>,
-        turn: TurnId,
-        request: TurnRequest,
-        space: SpaceAccess,
-        listener: Listener,
-        control: TurnControl,
-    ) -> Result<Outcome, TurnError> {
-        let mut cache = self.sessions.lock_session(&request.session).await;
-        self.drop_cache_after_redaction(&mut cache);
-        let session = &request.session;
-        let scrub = |text: &str| self.scrubber.scrub(text).into_owned();
-        let (message, call) = match request.input {
-            TurnInput::Message(message) => (message, None),
-            TurnInput::Call(call) => {
-                let call = DirectCall { arguments: scrub(&call.arguments), ..call };
-                (UserMessage::new(format!("{} {}", call.tool, call.arguments)), Some(call))
-            }
-        };
-        let (images, stored) = store_images(turn, &message.images);
-        let first_message = EventDraft::of_user(EventBody::UserMessage {
-            text: scrub(&message.text),
-            attachment: message.attachment.as_deref().map(scrub),
-            images,
-            origin: request.origin,
-            sender: request.sender,
-            call,
-        });
-        let known = cache.head;
-        // If the cache is current, the message is written together with the claim, unless it has
-        // images to store.
-        let at_once = stored.is_empty();
-        let (claim, first) = self
-            .claim_with(session, &control.cancel, |head| {
-                let event =
-                    || first_message.clone().into_event(session, turn, head + 1, Timestamp::now());
-                (at_once && head == known).then(event).into_iter().collect()
-            })
-            .await?;
-        if !first.is_empty() {
-            let turns = Arc::clone(&cache.turns);
-            let recorder = Recorder::new(self.journal.clone(), claim, turn, &first, listener);
-            recorder.notify(first).await;
-            let turn = Turn::new(Arc::clone(&self), recorder, turns, Vec::new(), control, space);
-            return self.run_and_cache(turn, &mut cache).await;
-        }
-        let claim = self.close_unfinished(claim).await?;
-        self.refresh_cache(&claim, &mut cache).await?;
-        let turns = Arc::clone(&cache.turns);
-        let recorder = Recorder::new(self.journal.clone(), claim, turn, &[], listener);
-        let options = WriteOptions { outputs: stored, ..WriteOptions::default() };
-        recorder.record_with(vec![first_message], options).await?;
-        let turn = Turn::new(Arc::clone(&self), recorder, turns, message.images, control, space);
-        self.run_and_cache(turn, &mut cache).await
+    /// Takes the notices about absent agents.
+    pub(crate) fn take_absences(&self) -> Vec<String> {
+        std::mem::take(&mut *self.absences.lock())
     }
 
-    async fn run_resumed(
-        self: Arc<Self>,
-        session: SessionId,
-        turn: TurnId,
-        owner_stores: BTreeSet<OwnerStore>,
-        listener: Listener,
-        control: TurnControl,
-    ) -> Result<Outcome, TurnError> {
-        let mut cache = self.sessions.lock_session(&session).await;
-        self.drop_cache_after_redaction(&mut cache);
-        let claim = self.claim_session(&session, &control.cancel).await?;
-        let events = self.journal.read_turn_events(&session, turn).await?;
-        let record = TurnRecord::from_events(&events);
-        if events.is_empty() || record.outcome().is_some() {
-            self.journal.release_claim(claim).await?;
-            return Err(TurnError::NothingToResume(turn));
-        }
-        self.refresh_cache(&claim, &mut cache).await?;
-        let turns = Arc::clone(&cache.turns);
-        let images = load_images(&self.journal, &session, &record.images).await?;
-        let recorder = Recorder::new(self.journal.clone(), claim, turn, &events, listener);
-        let text = "this turn was interrupted and goes on".to_owned();
-        let resumed = EventBody::Warning { code: WarningCode::Resumed, text };
-        recorder.record(vec![EventDraft::of_runtime(None, resumed)]).await?;
-        let space = SpaceAccess::to(Space::of_sender(record.sender.as_ref()))
-            .with_owner_stores(owner_stores);
-        control.set_space(space.own());
-        let turn = Turn::new(Arc::clone(&self), recorder, turns, images, control, space);
-        turn.close_interrupted_calls().await?;
-        self.run_and_cache(turn, &mut cache).await
-    }
-
-    /// Runs the turn and caches the conversation for the next one.
-    async fn run_and_cache(
-        &self,
-        turn: Turn,
-        cache: &mut SessionCache,
-    ) -> Result<Outcome, TurnError> {
-        let (session, id) = (turn.recorder.session().clone(), turn.recorder.turn());
-        let absences = std::mem::take(&mut *self.absences.lock());
-        if !absences.is_empty() {
-            let warning = |text| EventBody::Warning { code: WarningCode::AgentAbsent, text };
-            let drafts =
-                absences.into_iter().map(|text| EventDraft::of_runtime(None, warning(text)));
-            turn.recorder.record(drafts.collect()).await?;
-        }
-        let is_direct_call = turn.is_direct_call().await;
-        let space = turn.space.own().clone();
-        let ended = turn.run().await?;
-        let mut turns = Vec::clone(&cache.turns);
-        turns.extend(self.adapter.past_turns(&ended.conversation()));
-        let finished = cache.finished + 1;
-        let visible = visible_turns(finished, self.settings.history_turns);
-        turns.drain(..turns.len().saturating_sub(visible as usize));
-        let redactions = cache.redactions;
-        *cache = SessionCache { head: ended.head, finished, turns: Arc::new(turns), redactions };
-        if !is_direct_call {
-            let turn = FinishedTurn::new(session, id, space, ended.events, redactions);
-            self.observer_tasks.start_observers(turn);
-        }
-        Ok(ended.outcome)
-    }
-
-    async fn claim_session(
-        &self,
-        session: &SessionId,
-        cancel: &CancellationToken,
-    ) -> Result<SessionClaim, TurnError> {
-        self.claim_with(session, cancel, |_| Vec::new()).await.map(|(claim, _)| claim)
-    }
-
-    async fn claim_with(
-        &self,
-        session: &SessionId,
-        cancel: &CancellationToken,
-        first: impl Fn(u64) -> Vec<Event>,
-    ) -> Result<(SessionClaim, Vec<Event>), TurnError> {
-        let wait = self.settings.claim_wait;
-        session::claim_with_wait(&self.journal, session, &self.workspace, wait, cancel, first).await
-    }
-
-    /// Drops the cached conversation if text was redacted from the journal since, because redacted
-    /// text must not be in a later prompt.
-    fn drop_cache_after_redaction(&self, cache: &mut SessionCache) {
-        let redactions = self.journal.redactions();
-        if cache.redactions != redactions {
-            *cache = SessionCache { redactions, ..SessionCache::default() };
-        }
-    }
-
-    /// Reads the conversation, unless the cache is current.
-    async fn refresh_cache(
-        &self,
-        claim: &SessionClaim,
-        cache: &mut SessionCache,
-    ) -> Result<(), TurnError> {
-        if cache.head == claim.head() {
-            return Ok(());
-        }
-        let finished = self.journal.count_finished_turns(claim.session()).await?;
-        let visible = visible_turns(finished, self.settings.history_turns);
-        let events = self.journal.read_conversation(claim.session(), visible).await?;
-        let turns = Arc::new(self.adapter.past_turns(&events));
-        let redactions = cache.redactions;
-        *cache = SessionCache { head: claim.head(), finished, turns, redactions };
-        Ok(())
-    }
-
-    /// Ends turns of this session that a crash interrupted and that were not resumed, so that the
-    /// journal never has two open turns.
-    async fn close_unfinished(
+    /// Sees to it that a promised turn comes to its end, unless this process does so already.
+    pub(crate) fn help_turn(
         self: &Arc<Self>,
-        mut claim: SessionClaim,
-    ) -> Result<SessionClaim, TurnError> {
-        let session = claim.session().clone();
-        for unfinished in self.journal.list_unfinished_turns(Some(&session)).await? {
-            let events = self.journal.read_turn_events(&session, unfinished.turn).await?;
-            let recorder = Recorder::new(
-                self.journal.clone(),
-                claim,
-                unfinished.turn,
-                &events,
-                Listener::none(),
-            );
-            recorder.update(TurnRecord::stop_clock).await;
-            let control = TurnControl::default();
-            control.cancel.cancel();
-            let record = TurnRecord::from_events(&events);
-            let space = SpaceAccess::to(Space::of_sender(record.sender.as_ref()));
-            let (past, images) = (Arc::default(), Vec::new());
-            let turn = Turn::new(Arc::clone(self), recorder, past, images, control, space);
-            turn.close_all_calls().await?;
-            turn.run().await?;
-            claim = self.claim_session(&session, &CancellationToken::new()).await?;
+        session: &SessionId,
+        turn: TurnId,
+        owner_stores: &BTreeSet<OwnerStore>,
+    ) {
+        if !self.live.is_running(turn) {
+            let runtime = Runtime { shared: Arc::clone(self), owner_stores: owner_stores.clone() };
+            // It goes on without its handle.
+            drop(runtime.drive_turn(session.clone(), turn));
         }
-        Ok(claim)
-    }
-}
-
-/// Returns how many of the finished turns a model sees: at most `limit`. The first of them stays
-/// the same for several turns and then moves by a third of the limit, in every process, because
-/// providers cache a conversation from its beginning.
-fn visible_turns(finished: u64, limit: u32) -> u32 {
-    let surplus = finished.saturating_sub(u64::from(limit));
-    let step = u64::from(limit / 3).max(1);
-    let dropped = surplus.div_ceil(step) * step;
-    u32::try_from(finished.saturating_sub(dropped)).unwrap_or(limit).min(limit)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_turn_that_is_shown_moves_in_steps() {
-        let first = |finished: u64| finished - u64::from(visible_turns(finished, 30));
-        assert_eq!((visible_turns(0, 30), visible_turns(30, 30)), (0, 30));
-        let firsts: Vec<u64> = (31..=61).map(first).collect();
-        assert_eq!(firsts[..10], [10; 10]);
-        assert_eq!(firsts[10..20], [20; 10]);
-        assert!((1..500).all(|finished| visible_turns(finished, 30) <= 30));
-        assert!((1..500).all(|finished| visible_turns(finished, 1) <= 1));
-        assert!((1..500).all(|finished| visible_turns(finished, 0) == 0));
     }
 }

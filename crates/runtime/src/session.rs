@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use lango_protocol::{Event, SessionId};
+use lango_protocol::SessionId;
 use lango_store::{ClaimError, Journal, SessionClaim};
 use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
@@ -69,28 +69,26 @@ impl Sessions {
 }
 
 /// Sets how often a busy session is tried again.
-const POLL_INTERVAL: Duration = Duration::from_millis(100);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Claims a session in the journal, waiting up to `wait` for another process, or until the user
-/// cancels. `first` creates the events that are written together with the claim, given the position
-/// of the last event.
+/// cancels.
 pub(crate) async fn claim_with_wait(
     journal: &Journal,
     session: &SessionId,
     workspace: &str,
     wait: Duration,
     cancel: &CancellationToken,
-    first: impl Fn(u64) -> Vec<Event>,
-) -> Result<(SessionClaim, Vec<Event>), TurnError> {
+) -> Result<SessionClaim, TurnError> {
     let deadline = Instant::now() + wait;
     loop {
-        match journal.claim_with(session, workspace, &first).await {
+        match journal.claim_session(session, workspace).await {
             Ok(claimed) => return Ok(claimed),
             Err(ClaimError::Store(error)) => return Err(error.into()),
             Err(ClaimError::Busy(owner)) if Instant::now() >= deadline || cancel.is_cancelled() => {
                 return Err(TurnError::SessionBusy { session: session.clone(), owner });
             }
-            Err(ClaimError::Busy(_)) => {
+            Err(ClaimError::Busy(_) | ClaimError::Behind(_) | ClaimError::Gone) => {
                 // In both cases the next iteration decides.
                 let _ = tokio::time::timeout(POLL_INTERVAL, cancel.cancelled()).await;
             }

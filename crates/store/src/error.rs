@@ -173,6 +173,16 @@ pub enum StoreError {
         /// The process that uses it.
         owner: LeaseOwner,
     },
+    /// For the user: this process was silent for longer than its lease, and another one took over.
+    #[error(
+        "another process took over session {session}, because this one was stopped or cut off from \
+         the database for longer than 30 seconds. Nothing more was done here. See what was done \
+         with `lango sessions show {session}`"
+    )]
+    SessionLost {
+        /// The session.
+        session: String,
+    },
     /// For the caller: the batch was cancelled. Nothing of it was written.
     #[error("the change was cancelled before it was written")]
     Cancelled,

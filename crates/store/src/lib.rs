@@ -25,8 +25,9 @@ pub use database::{Database, DurabilityPolicy, SqlDialect};
 pub use error::StoreError;
 pub use journal::{
     AnswerOutcome, ApprovalAnswerRow, ClaimError, Journal, JournalAppend, LeaseOwner,
-    PendingApproval, ProcessIdentity, RedactedEvent, Redaction, RedactionReport, SessionClaim,
-    SessionSummary, StoredOutput, UnfinishedTurn,
+    PendingApproval, PrecedingTurn, ProcessIdentity, QueuePlace, QueuedTurn, RedactedEvent,
+    Redaction, RedactionReport, SessionClaim, SessionSummary, StoredOutput, TurnState,
+    UnfinishedTurn,
 };
 pub use location::DatabaseLocation;
 pub use migration::{Migration, SchemaComponent};

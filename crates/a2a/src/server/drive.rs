@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use a2a::StreamResponse;
 use lango_protocol::{Caller, Event};
-use lango_runtime::{TurnHandle, TurnSubscription};
+use lango_runtime::{TurnError, TurnHandle};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::clock;
@@ -17,16 +17,11 @@ use crate::wire::error::ProtocolError;
 /// Limits how often a change of the task list is written. The journal has it in any case.
 const MAX_STORE_ATTEMPTS: u32 = 3;
 
+/// The interval at which a turn is tried again that the database did not let go on.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+
 /// The interval at which a task that runs in another process is checked.
 const RECHECK_INTERVAL: Duration = Duration::from_secs(2);
-
-/// The source of a turn's events.
-pub(super) enum EventSource {
-    /// The turn runs in this process.
-    ThisProcess(Box<TurnHandle>),
-    /// The turn runs in another process, or was interrupted.
-    OtherProcess(Box<TurnSubscription>),
-}
 
 impl Tasks {
     /// Follows a turn in the background to its end.
@@ -34,7 +29,7 @@ impl Tasks {
         self: &Arc<Self>,
         live: &Arc<LiveTask>,
         position: u32,
-        source: EventSource,
+        handle: TurnHandle,
         permit: Option<OwnedSemaphorePermit>,
     ) {
         let (tasks, live) = (Arc::clone(self), Arc::clone(live));
@@ -43,7 +38,7 @@ impl Tasks {
             tokio::select! {
                 biased;
                 () = closing.cancelled() => {}
-                () = tasks.follow_turn(&live, source) => {}
+                () = tasks.follow_turn(&live, handle) => {}
             }
             let mut state = live.state.lock().await;
             // A further turn may have begun by now: its values must stay.
@@ -55,41 +50,37 @@ impl Tasks {
         });
     }
 
-    async fn follow_turn(&self, live: &LiveTask, source: EventSource) {
-        match source {
-            EventSource::ThisProcess(mut handle) => {
-                while let Some(event) = handle.next_event().await {
-                    self.apply_event(live, &event).await;
-                }
-                if handle.wait_for_outcome().await.is_err() {
-                    let mut state = live.state.lock().await;
-                    // The error is logged where it occurs. If this cannot be stored, the task stays
-                    // as it is, and a restart ends it.
-                    let _ = self.force_end(live, &mut state, ForcedEnd::Failed).await;
-                }
+    async fn follow_turn(&self, live: &LiveTask, handle: TurnHandle) {
+        tokio::select! {
+            () = self.apply_events(live, handle) => {}
+            () = self.wait_for_forced_end(live) => {}
+        }
+    }
+
+    /// Applies the events of a turn until it has ended, whichever process runs it.
+    async fn apply_events(&self, live: &LiveTask, mut handle: TurnHandle) {
+        let (session, turn) = (handle.session().clone(), handle.turn());
+        loop {
+            while let Some(event) = handle.next_event().await {
+                self.apply_event(live, &event).await;
             }
-            EventSource::OtherProcess(mut following) => {
-                let follow = async {
-                    let mut is_reported = false;
-                    loop {
-                        match following.next_event().await {
-                            Ok(Some(event)) => self.apply_event(live, &event).await,
-                            Ok(None) => return,
-                            // The database may come back.
-                            Err(error) => {
-                                if !std::mem::replace(&mut is_reported, true) {
-                                    tracing::warn!(%error, "cannot follow the turn of a task");
-                                }
-                                tokio::time::sleep(Duration::from_secs(1)).await;
-                            }
-                        }
-                    }
-                };
-                tokio::select! {
-                    () = follow => {}
-                    () = self.wait_for_forced_end(live) => {}
-                }
-            }
+            let Err(error) = handle.wait_for_outcome().await else { return };
+            let mut state = live.state.lock().await;
+            let Some(caller) = state.loaded.as_ref().map(|loaded| loaded.row.caller.clone()) else {
+                return;
+            };
+            // It is queued or open: it goes on when the database is back, in this process or another.
+            let goes_on = matches!(error, TurnError::Store(_) | TurnError::SessionBusy { .. });
+            let Some(team) = self.teams.team(&caller).filter(|_| goes_on) else {
+                tracing::error!(%turn, %error, "the turn of a task cannot go on");
+                // The error is logged where it occurs. If this cannot be stored, the task stays as it
+                // is, and is looked at again.
+                let _ = self.force_end(live, &mut state, ForcedEnd::Failed).await;
+                return;
+            };
+            drop(state);
+            tokio::time::sleep(RETRY_INTERVAL).await;
+            handle = team.drive_turn(session.clone(), turn);
         }
     }
 
@@ -209,7 +200,8 @@ impl Tasks {
             return Ok(());
         }
         let at = clock::now().max(loaded.projection.status_at());
-        if !self.tables.force_end(&loaded.row, how, at).await.map_err(internal_error)? {
+        let turn = loaded.turns.last().map(|turn| turn.turn);
+        if !self.tables.force_end(&loaded.row, turn, how, at).await.map_err(internal_error)? {
             return Ok(());
         }
         loaded.row.ended = Some((how, at));
@@ -218,7 +210,8 @@ impl Tasks {
         Ok(())
     }
 
-    /// Follows a turn that another process runs, unless it is already followed.
+    /// Follows a turn that another process runs, unless it is already followed, and goes on with it if
+    /// that process dies.
     pub(super) async fn follow_other_process(
         self: &Arc<Self>,
         caller: &Caller,
@@ -231,16 +224,11 @@ impl Tasks {
         let Some(loaded) = &state.loaded else { return Ok(()) };
         let open = !loaded.finished && loaded.stage() != TaskStage::Ended;
         let Some(turn) = loaded.turns.last().filter(|_| open) else { return Ok(()) };
-        let following =
-            self.find_runtime(caller)?.follow(loaded.row.session.clone(), turn.turn, loaded.seen);
         let position = turn.position;
+        let handle = self.find_runtime(caller)?.drive_turn(loaded.row.session.clone(), turn.turn);
         state.driven = Some(position);
-        self.spawn_turn_follower(
-            live,
-            position,
-            EventSource::OtherProcess(Box::new(following)),
-            None,
-        );
+        state.stop = Some(handle.canceller());
+        self.spawn_turn_follower(live, position, handle, None);
         Ok(())
     }
 }

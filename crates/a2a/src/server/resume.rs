@@ -1,142 +1,118 @@
 //! Continues the tasks that a dead process left unfinished.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::Message;
-use lango_protocol::{Sender, SessionId, TurnId};
+use lango_protocol::{Sender, TurnId};
 use lango_store::StoreError;
 
-use super::drive::EventSource;
 use super::incoming;
 use super::send::build_turn_request;
-use super::tables::{ForcedEnd, TaskRow};
+use super::tables::{TaskRow, TurnRow};
 use super::tasks::Tasks;
 
+/// The interval at which unfinished tasks are looked for that this process has taken up.
+const ADOPT_INTERVAL: Duration = Duration::from_secs(1);
+
 impl Tasks {
-    /// Starts or continues the turns that a dead process left unfinished. Interrupted turns come
-    /// first, because a new turn of a session closes those that are not continued. Turns that had
-    /// not begun follow in their order.
+    /// Follows all unfinished tasks, and goes on with those of dead processes. The queue of the
+    /// journal keeps them in order.
     pub(crate) async fn resume_unfinished(self: &Arc<Self>) -> Result<(), StoreError> {
-        let mut interrupted = Vec::new();
-        let mut waiting = Vec::new();
-        // A task that cannot be read does not block the others.
         for row in self.tables.list_unfinished().await? {
-            match self.resume_one(&row, false).await {
-                Ok(ResumeResult::Runs(turn)) => interrupted.push((row.session, turn)),
-                Ok(ResumeResult::Waits(at)) => waiting.push((at, row)),
-                Ok(ResumeResult::Nothing) => {}
-                Err(error) => report_not_resumed(&row.id, &error),
+            // A task that cannot be read does not block the others.
+            if let Err(error) = self.resume_one(&row).await {
+                report_not_resumed(&row.id, &error);
             }
         }
-        waiting.sort_by_key(|(at, _)| *at);
-        for (_, row) in waiting {
-            let first = interrupted.iter().filter(|(session, _)| *session == row.session);
-            for (session, turn) in first {
-                self.wait_until_running(session, *turn).await;
+        let tasks = Arc::clone(self);
+        self.background.spawn(async move {
+            let closing = tasks.closing.clone();
+            let adopting = async {
+                loop {
+                    tokio::time::sleep(ADOPT_INTERVAL).await;
+                    if let Err(error) = tasks.adopt_tasks().await {
+                        tracing::debug!(%error, "unfinished tasks could not be looked for");
+                    }
+                }
+            };
+            tokio::select! {
+                () = closing.cancelled() => {}
+                () = adopting => {}
             }
-            if let Err(error) = self.resume_one(&row, true).await {
-                report_not_resumed(&row.id, &error);
+        });
+        Ok(())
+    }
+
+    /// Follows the tasks of other processes whose turns this process has taken up, and stores the
+    /// state of those whose turns ended without it.
+    async fn adopt_tasks(self: &Arc<Self>) -> Result<(), StoreError> {
+        let working = self.tables.list_working().await?;
+        if working.is_empty() {
+            return Ok(());
+        }
+        let unfinished: HashSet<TurnId> =
+            self.journal.list_promised_turns().await?.into_iter().collect();
+        for task in working {
+            let Some(team) = self.teams.team(&task.caller) else { continue };
+            let is_here = team.is_under_way(task.turn);
+            if (is_here || !unfinished.contains(&task.turn))
+                && let Some(row) = self.tables.find_task(&task.id).await?
+            {
+                self.resume_one(&row).await?;
             }
         }
         Ok(())
     }
 
-    /// Waits until a resumed turn holds its session, or a short time if it does not get it.
-    async fn wait_until_running(&self, session: &SessionId, turn: TurnId) {
-        for _ in 0..200 {
-            // The turn that waits for this one reports the error itself.
-            let Ok(unfinished) = self.journal.list_unfinished_turns(Some(session)).await else {
-                return;
-            };
-            let still = unfinished.iter().find(|other| other.turn == turn);
-            if still.is_none_or(|turn| turn.running.is_some()) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    }
-
-    /// Resumes one task; if its turn had not begun, only with `begin`.
-    async fn resume_one(
-        self: &Arc<Self>,
-        row: &TaskRow,
-        begin: bool,
-    ) -> Result<ResumeResult, StoreError> {
-        let Some(team) = self.teams.team(&row.caller) else { return Ok(ResumeResult::Nothing) };
+    /// Follows one task, unless it is followed already.
+    async fn resume_one(self: &Arc<Self>, row: &TaskRow) -> Result<(), StoreError> {
+        let Some(team) = self.teams.team(&row.caller) else { return Ok(()) };
         let live = self.live.find_or_add(&row.id);
         let mut state = live.state.lock().await;
         if state.driven.is_some() {
-            return Ok(ResumeResult::Nothing);
+            return Ok(());
         }
         let loaded = self.load_task(row.clone()).await?;
         live.stage.send_replace(loaded.stage());
         let turn = loaded.turns.last().cloned();
-        let (finished, seen) = (loaded.finished, loaded.seen);
+        let finished = loaded.finished;
         let ended = row.ended.is_some();
         state.loaded = Some(loaded);
-        let Some(turn) = turn else { return Ok(ResumeResult::Nothing) };
+        let Some(turn) = turn else { return Ok(()) };
         if finished || ended {
             if !ended {
                 self.store_state(&mut state).await;
             }
-            return Ok(ResumeResult::Nothing);
+            return Ok(());
         }
-        let events = self.journal.read_turn_events(&row.session, turn.turn).await?;
-        let source = if events.is_empty() {
-            if !begin {
-                return Ok(ResumeResult::Waits(turn.at));
-            }
-            let pending = turn.pending.as_deref().and_then(|text| serde_json::from_str(text).ok());
-            let Some(read) = pending.and_then(|message: Message| {
-                incoming::read_message(&message, &self.settings.input_modes).ok()
-            }) else {
-                // It can never run. If this cannot be stored, the next start tries again.
-                tracing::warn!(task = %row.id, "the message of a task cannot be read again");
-                let _ = self.force_end(&live, &mut state, ForcedEnd::Failed).await;
-                return Ok(ResumeResult::Nothing);
-            };
-            let sender = Sender {
-                caller: row.caller.clone(),
-                message: Some(turn.message_id.clone()),
-                trace: row.traceparent.clone(),
-            };
-            let request = build_turn_request(sender, row.session.clone(), turn.turn, read);
-            EventSource::ThisProcess(Box::new(team.start_turn(request)))
-        } else {
-            let unfinished = self.journal.list_unfinished_turns(Some(&row.session)).await?;
-            let runs =
-                unfinished.iter().any(|other| other.turn == turn.turn && other.running.is_some());
-            if runs {
-                let following = team.follow(row.session.clone(), turn.turn, seen);
-                EventSource::OtherProcess(Box::new(following))
-            } else {
-                EventSource::ThisProcess(Box::new(team.resume_turn(row.session.clone(), turn.turn)))
-            }
-        };
+        if let Some(request) = self.read_pending(row, &turn) {
+            team.promise_again(&request).await?;
+        }
+        let handle = team.drive_turn(row.session.clone(), turn.turn);
         state.driven = Some(turn.position);
-        state.stop = match &source {
-            EventSource::ThisProcess(handle) => Some(handle.canceller()),
-            EventSource::OtherProcess(_) => None,
-        };
+        state.stop = Some(handle.canceller());
         drop(state);
         // These turns had their permits when they began.
         let permit = self.acquire_turn_permit(&row.caller).ok();
-        self.spawn_turn_follower(&live, turn.position, source, permit);
-        Ok(ResumeResult::Runs(turn.turn))
+        self.spawn_turn_follower(&live, turn.position, handle, permit);
+        Ok(())
+    }
+
+    /// Returns the request of a turn that an earlier version accepted, and that may not have begun.
+    fn read_pending(&self, row: &TaskRow, turn: &TurnRow) -> Option<lango_runtime::TurnRequest> {
+        let message: Message = serde_json::from_str(turn.pending.as_deref()?).ok()?;
+        let read = incoming::read_message(&message, &self.settings.input_modes).ok()?;
+        let sender = Sender {
+            caller: row.caller.clone(),
+            message: Some(turn.message_id.clone()),
+            trace: row.traceparent.clone(),
+        };
+        Some(build_turn_request(sender, row.session.clone(), turn.turn, read))
     }
 }
 
 fn report_not_resumed(task: &str, error: &StoreError) {
     tracing::error!(%task, %error, "an unfinished task was not resumed");
-}
-
-/// The result of resuming a task.
-enum ResumeResult {
-    /// There was nothing to do, or the caller has no agents.
-    Nothing,
-    /// Its turn has not begun; holds the time of its message.
-    Waits(i64),
-    /// This turn continues.
-    Runs(TurnId),
 }

@@ -7,11 +7,10 @@ use a2a::{Message, SendMessageRequest, TaskPushNotificationConfig, TaskState};
 use lango_model::UserMessage;
 use lango_protocol::{Caller, MessageOrigin, Sender, SessionId, TurnId};
 use lango_runtime::TurnRequest;
-use lango_store::StoreError;
+use lango_store::{Statement, StoreError};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::clock;
-use super::drive::EventSource;
 use super::incoming::{self, MessageContent};
 use super::live::{CallerReply, LiveState, LiveTask, LoadedTask};
 use super::projection::Projection;
@@ -157,13 +156,14 @@ impl Tasks {
             ended: None,
             traceparent: send.metadata.traceparent.clone(),
         };
-        let turn = send.new_turn(now)?;
+        let turn = send.new_turn(now);
         let live = self.live.find_or_add(&row.id);
         // Locked before the row is visible, so that a reader of the row waits until the turn has
         // begun.
         let mut state = live.state.lock().await;
         self.check_allowed(&mut state, &row.id, &send).await?;
-        match self.tables.create_task(&row, &turn).await {
+        let promise = self.promise_turn(&send, &row, &turn, read)?;
+        match self.tables.create_task(&row, &turn, promise).await {
             Ok(()) => {}
             // The same message was sent at the same time.
             Err(StoreError::Conflict { .. }) => {
@@ -175,7 +175,7 @@ impl Tasks {
         let projection = Projection::new(&row.id, &row.context, now, row.revealed);
         state.loaded =
             Some(LoadedTask { row, turns: Vec::new(), projection, seen: 0, finished: true });
-        self.start_turn(&live, &mut state, &send, turn, read, permit).await?;
+        self.start_turn(&live, &mut state, &send, turn, permit).await?;
         let accepted = self.build_accepted_message(&live, &mut state, send.streams)?;
         drop(state);
         Ok(accepted)
@@ -217,8 +217,9 @@ impl Tasks {
         let permit = self.acquire_turn_permit(send.caller)?;
         let loaded = state.loaded.as_ref().ok_or(ProtocolError::Internal)?;
         let now = clock::now().max(loaded.projection.status_at());
-        let turn = send.new_turn(now)?;
-        match self.tables.add_turn(&loaded.row, &turn).await {
+        let turn = send.new_turn(now);
+        let promise = self.promise_turn(&send, &loaded.row, &turn, read)?;
+        match self.tables.add_turn(&loaded.row, &turn, promise).await {
             Ok(()) => {}
             Err(StoreError::Conflict { .. }) => {
                 drop(state);
@@ -233,7 +234,7 @@ impl Tasks {
         if let Some(loaded) = state.loaded.as_mut() {
             loaded.row.turns += 1;
         }
-        self.start_turn(&live, &mut state, &send, turn, read, permit).await?;
+        self.start_turn(&live, &mut state, &send, turn, permit).await?;
         let accepted = self.build_accepted_message(&live, &mut state, send.streams)?;
         drop(state);
         Ok(accepted)
@@ -277,20 +278,36 @@ impl Tasks {
         }
     }
 
-    /// Starts a turn whose row is written, or ends the task, which would otherwise never run.
+    /// Returns the statement that queues the turn of a message.
+    fn promise_turn(
+        &self,
+        send: &IncomingMessage<'_>,
+        row: &TaskRow,
+        turn: &NewTurn,
+        read: MessageContent,
+    ) -> Result<Statement, ProtocolError> {
+        let sender = Sender {
+            caller: send.caller.clone(),
+            message: Some(turn.message_id.clone()),
+            trace: row.traceparent.clone(),
+        };
+        let request = build_turn_request(sender, row.session.clone(), turn.turn, read);
+        self.find_runtime(send.caller)?.promise_turn(&request).map_err(internal_error)
+    }
+
+    /// Starts a turn that is queued, or ends the task if not everything that belongs to it can be
+    /// stored.
     async fn start_turn(
         self: &Arc<Self>,
         live: &Arc<LiveTask>,
         state: &mut LiveState,
         send: &IncomingMessage<'_>,
         turn: NewTurn,
-        read: MessageContent,
         permit: OwnedSemaphorePermit,
     ) -> Result<(), ProtocolError> {
-        let started = self.try_start(live, state, send, turn, read, permit).await;
+        let started = self.try_start(live, state, send, turn, permit).await;
         if started.is_err() {
-            // The error is logged where it occurs. If this cannot be stored either, a restart runs
-            // the turn.
+            // The error is logged where it occurs. If this cannot be stored either, the turn runs.
             let _ = self.force_end(live, state, ForcedEnd::Failed).await;
         }
         started
@@ -302,7 +319,6 @@ impl Tasks {
         state: &mut LiveState,
         send: &IncomingMessage<'_>,
         turn: NewTurn,
-        read: MessageContent,
         permit: OwnedSemaphorePermit,
     ) -> Result<(), ProtocolError> {
         let team = self.find_runtime(send.caller)?;
@@ -312,30 +328,23 @@ impl Tasks {
         }
         let position = loaded.row.turns;
         let updates = loaded.projection.begin_turn(position, &turn.message_id, turn.at);
-        let (session, trace) = (loaded.row.session.clone(), loaded.row.traceparent.clone());
+        let session = loaded.row.session.clone();
         loaded.finished = false;
         loaded.turns.push(TurnRow {
             position,
             turn: turn.turn,
-            message_id: turn.message_id.clone(),
+            message_id: turn.message_id,
             pending: None,
             at: turn.at,
         });
         state.driven = Some(position);
         self.publish_updates(live, state, updates);
-        let sender = Sender { caller: send.caller.clone(), message: Some(turn.message_id), trace };
-        let request = build_turn_request(sender, session, turn.turn, read);
         if let Some(loaded) = &state.loaded {
             tracing::info!(task = %loaded.row.id, turn = %turn.turn, "task accepted");
         }
-        let handle = team.start_turn(request);
+        let handle = team.drive_turn(session, turn.turn);
         state.stop = Some(handle.canceller());
-        self.spawn_turn_follower(
-            live,
-            position,
-            EventSource::ThisProcess(Box::new(handle)),
-            Some(permit),
-        );
+        self.spawn_turn_follower(live, position, handle, Some(permit));
         Ok(())
     }
 
@@ -371,14 +380,13 @@ struct IncomingMessage<'a> {
 }
 
 impl IncomingMessage<'_> {
-    fn new_turn(&self, at: i64) -> Result<NewTurn, ProtocolError> {
-        Ok(NewTurn {
+    fn new_turn(&self, at: i64) -> NewTurn {
+        NewTurn {
             turn: TurnId::generate(),
             message_id: self.message.message_id.clone(),
             repeat_key: self.repeat_key.clone(),
-            message: serde_json::to_string(self.message).map_err(internal_error)?,
             at,
-        })
+        }
     }
 }
 

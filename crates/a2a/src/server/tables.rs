@@ -4,18 +4,24 @@
 use a2a::TaskState;
 use lango_protocol::{Caller, Event, SessionId, TurnId};
 use lango_store::{
-    Batch, Database, Durability, Migration, Row, SchemaComponent, SqlValue, Statement, StoreError,
+    Batch, Database, Durability, Journal, Migration, Row, SchemaComponent, SqlValue, Statement,
+    StoreError,
 };
 
 use super::projection::to_milliseconds;
 
 pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "a2a_server",
-    migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
+    migrations: &[
+        Migration { version: 1, sqlite: TABLES, postgres: TABLES },
+        Migration { version: 2, sqlite: TURN_INDEX, postgres: TURN_INDEX },
+    ],
 };
 
-// `pending` is the message of a turn that may not have begun; it is cleared as soon as the journal
-// has it. `ended` says how a task ended that no event of its turns ended. `revealed` is 0 while it
+const TURN_INDEX: &str = "CREATE INDEX a2a_turns_of_turn ON a2a_turns (turn);";
+
+// `pending` is the message of a turn that an earlier version accepted and that may not have begun;
+// now such a turn is in the queue of the journal. `ended` says how a task ended that no event of its turns ended. `revealed` is 0 while it
 // is undecided whether the answer is a message or a task.
 const TABLES: &str = "
 CREATE TABLE a2a_tasks (
@@ -98,9 +104,17 @@ pub(crate) struct TurnRow {
     pub(crate) position: u32,
     pub(crate) turn: TurnId,
     pub(crate) message_id: String,
-    /// The message as received, until the journal has it.
+    /// The message as an earlier version received it, until the journal has it.
     pub(crate) pending: Option<String>,
     pub(crate) at: i64,
+}
+
+/// A task whose newest turn had not ended when it was last stored.
+#[derive(Debug, Clone)]
+pub(crate) struct WorkingTask {
+    pub(crate) id: String,
+    pub(crate) caller: Caller,
+    pub(crate) turn: TurnId,
 }
 
 /// A turn that is about to begin.
@@ -110,7 +124,6 @@ pub(crate) struct NewTurn {
     pub(crate) message_id: String,
     /// Equal for every repetition of the message; none if repetitions count as new messages.
     pub(crate) repeat_key: Option<String>,
-    pub(crate) message: String,
     pub(crate) at: i64,
 }
 
@@ -141,12 +154,13 @@ impl TaskTables {
         Ok(Self { database })
     }
 
-    /// Inserts a task with its first turn. Returns [`StoreError::Conflict`] if the message is a
-    /// repetition.
+    /// Inserts a task with its first turn, and queues the turn. Returns [`StoreError::Conflict`] if the
+    /// message is a repetition.
     pub(crate) async fn create_task(
         &self,
         task: &TaskRow,
         turn: &NewTurn,
+        promise: Statement,
     ) -> Result<(), StoreError> {
         let statement = Statement::new(
             "INSERT INTO a2a_tasks (id, caller, context, session, state, status_at, created_at, \
@@ -161,13 +175,18 @@ impl TaskTables {
         .bind(task.created_at)
         .bind(task.revealed)
         .bind(task.traceparent.clone());
-        let batch = Batch::new().with(statement).with(insert_turn(&task.id, 1, turn));
+        let batch = Batch::new().with(statement).with(insert_turn(&task.id, 1, turn)).with(promise);
         self.database.write(batch).await.map(drop)
     }
 
-    /// Inserts a further turn of a task that waits for one. Returns [`StoreError::Conflict`] if
-    /// another turn was added first, or if the message is a repetition.
-    pub(crate) async fn add_turn(&self, task: &TaskRow, turn: &NewTurn) -> Result<(), StoreError> {
+    /// Inserts a further turn of a task that waits for one, and queues it. Returns
+    /// [`StoreError::Conflict`] if another turn was added first, or if the message is a repetition.
+    pub(crate) async fn add_turn(
+        &self,
+        task: &TaskRow,
+        turn: &NewTurn,
+        promise: Statement,
+    ) -> Result<(), StoreError> {
         let statement = Statement::new(
             "UPDATE a2a_tasks SET turns = turns + 1, state = $3, status_at = $4 \
              WHERE id = $1 AND turns = $2 AND ended IS NULL",
@@ -177,7 +196,8 @@ impl TaskTables {
         .bind(state_name(&TaskState::Working))
         .bind(turn.at)
         .expect_rows(1);
-        let batch = Batch::new().with(statement).with(insert_turn(&task.id, task.turns + 1, turn));
+        let row = insert_turn(&task.id, task.turns + 1, turn);
+        let batch = Batch::new().with(statement).with(row).with(promise);
         self.database.write(batch).await.map(drop)
     }
 
@@ -234,11 +254,12 @@ impl TaskTables {
         self.database.write(Batch::new().with(status).with(pending)).await.map(drop)
     }
 
-    /// Ends a task without its turn, unless it has ended or continued meanwhile. Returns whether it
-    /// did.
+    /// Ends a task without its turn, unless it has ended or continued meanwhile, and withdraws the turn
+    /// if it has not begun. Returns whether it did.
     pub(crate) async fn force_end(
         &self,
         task: &TaskRow,
+        turn: Option<TurnId>,
         how: ForcedEnd,
         at: i64,
     ) -> Result<bool, StoreError> {
@@ -260,10 +281,11 @@ impl TaskTables {
             "UPDATE a2a_turns SET pending = NULL WHERE task = $1 AND pending IS NOT NULL",
         )
         .bind(task.id.as_str());
-        let changed = self
-            .database
-            .write(Batch::new().with(status).with(pending).durability(Durability::ProcessCrash))
-            .await?;
+        let mut batch = Batch::new().with(status).with(pending);
+        if let Some(turn) = turn {
+            batch.push(Journal::build_withdrawal(turn));
+        }
+        let changed = self.database.write(batch.durability(Durability::ProcessCrash)).await?;
         Ok(changed.first() == Some(&1))
     }
 
@@ -280,6 +302,24 @@ impl TaskTables {
             task.inspect_err(|error| tracing::error!(%error, "a stored task is damaged")).ok()
         };
         Ok(rows.iter().filter_map(task).collect())
+    }
+
+    /// Returns the tasks whose newest turn had not ended when last stored, with that turn.
+    pub(crate) async fn list_working(&self) -> Result<Vec<WorkingTask>, StoreError> {
+        let statement = Statement::new(
+            "SELECT t.id, t.caller, u.turn FROM a2a_tasks AS t \
+             JOIN a2a_turns AS u ON u.task = t.id AND u.position = t.turns \
+             WHERE t.state IN ('submitted', 'working') AND t.ended IS NULL",
+        );
+        let rows = self.database.query(statement).await?;
+        let task = |row: &Row| {
+            Ok(WorkingTask {
+                id: row.text(0)?.to_owned(),
+                caller: row.text(1)?.parse().map_err(|error| unreadable_row_error(&error))?,
+                turn: row.text(2)?.parse().map_err(|error| unreadable_row_error(&error))?,
+            })
+        };
+        rows.iter().map(task).collect()
     }
 
     /// Returns a page of tasks, the latest change first, and the total number.
@@ -316,15 +356,14 @@ impl TaskTables {
 
 fn insert_turn(task: &str, position: u32, turn: &NewTurn) -> Statement {
     Statement::new(
-        "INSERT INTO a2a_turns (task, position, turn, message_id, repeat_key, pending, at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        "INSERT INTO a2a_turns (task, position, turn, message_id, repeat_key, at) \
+         VALUES ($1, $2, $3, $4, $5, $6)",
     )
     .bind(task)
     .bind(position)
     .bind(turn.turn.to_string())
     .bind(turn.message_id.as_str())
     .bind(SqlValue::from(turn.repeat_key.clone()))
-    .bind(turn.message.as_str())
     .bind(turn.at)
 }
 

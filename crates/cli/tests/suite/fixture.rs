@@ -166,6 +166,18 @@ impl Lango {
         invocation.set("OPENAI_BASE_URL", self.server.base_url())
     }
 
+    /// A command of the binary, run by another program that takes these arguments first.
+    pub(crate) fn through<'a>(
+        &'a self,
+        program: &str,
+        first: &[&str],
+        arguments: &[&str],
+    ) -> Invocation<'a> {
+        let all = [first, &[env!("CARGO_BIN_EXE_lango")], arguments].concat();
+        let invocation = Invocation::of(program, self, &all);
+        invocation.set("OPENAI_BASE_URL", self.server.base_url())
+    }
+
     /// A command line of the binary at a terminal, which is its input and both of its outputs.
     pub(crate) fn at_terminal<'a>(&'a self, line: &str) -> Invocation<'a> {
         let line = format!("exec '{}' {line}", env!("CARGO_BIN_EXE_lango"));

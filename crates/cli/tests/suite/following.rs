@@ -32,10 +32,10 @@ repeat = 20
 say = "alone"
 "#;
 
-struct WatchedRuntime {
-    runtime: Runtime,
-    server: ScriptedServer,
-    directory: TempDir,
+pub(crate) struct WatchedRuntime {
+    pub(crate) runtime: Runtime,
+    pub(crate) server: ScriptedServer,
+    pub(crate) directory: TempDir,
 }
 
 fn tree(multi_agent: bool) -> AgentTree {
@@ -51,7 +51,7 @@ fn tree(multi_agent: bool) -> AgentTree {
     .unwrap()
 }
 
-async fn runtime_in(directory: &TempDir, server: &ScriptedServer) -> Runtime {
+pub(crate) async fn runtime_in(directory: &TempDir, server: &ScriptedServer) -> Runtime {
     let id = ModelId::new("script", "scripted");
     let model = RemoteModel::new(Endpoint::new(id, Wire::OpenAi, server.base_url())).unwrap();
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
@@ -73,7 +73,7 @@ async fn runtime_in(directory: &TempDir, server: &ScriptedServer) -> Runtime {
     })
 }
 
-async fn watched() -> WatchedRuntime {
+pub(crate) async fn watched() -> WatchedRuntime {
     let server = ScriptedServer::start(Script::parse("test", SCRIPT).unwrap()).await.unwrap();
     let directory = tempfile::tempdir().unwrap();
     let runtime = runtime_in(&directory, &server).await;
@@ -88,7 +88,7 @@ async fn all(mut following: TurnSubscription) -> Vec<Event> {
     events
 }
 
-fn recorded(events: &[Event]) -> Vec<Event> {
+pub(crate) fn recorded(events: &[Event]) -> Vec<Event> {
     events.iter().filter(|event| event.body.is_durable()).cloned().collect()
 }
 

@@ -6,6 +6,7 @@
 mod a2a;
 mod approvals;
 mod bad_input;
+mod clocks;
 mod command_line;
 mod durability;
 mod earlier_version;
@@ -19,6 +20,7 @@ mod kill;
 mod mcp;
 mod models;
 mod navigator;
+mod promises;
 mod request;
 mod requirements;
 mod server;

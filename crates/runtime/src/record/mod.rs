@@ -88,7 +88,12 @@ impl TurnRecord {
 
     /// Applies one more event.
     pub(crate) fn apply(&mut self, event: &Event) {
-        self.add_time_until_event(event);
+        self.apply_at(event, event.at);
+    }
+
+    /// Applies one more event, which happened at `now` as the turn's own clock has it.
+    pub(crate) fn apply_at(&mut self, event: &Event, now: Timestamp) {
+        self.add_time_until_event(event, now);
         self.spent.model_calls = self.spent.model_calls.max(event.step.unwrap_or(0));
         self.count_event(event);
         self.note_repetition(event);
@@ -166,11 +171,11 @@ impl TurnRecord {
         self.last = None;
     }
 
-    fn add_time_until_event(&mut self, event: &Event) {
+    fn add_time_until_event(&mut self, event: &Event, now: Timestamp) {
         if matches!(event.body, EventBody::Warning { code: WarningCode::Resumed, .. }) {
             self.stop_clock();
         }
-        self.add_time_until(event.at);
+        self.add_time_until(now);
     }
 
     /// Returns the time spent up to `now`.

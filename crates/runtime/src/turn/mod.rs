@@ -17,7 +17,7 @@ use std::time::Duration;
 use lango_model::{ContextBlock, Image, ModelError, ModelFault};
 use lango_protocol::{
     AgentName, ApprovalDecision, BudgetKind, BudgetLimits, CallId, CallStatus, EventBody,
-    FailureClass, OutcomeStatus, SpaceAccess, Timestamp, WarningCode,
+    FailureClass, OutcomeStatus, SpaceAccess, WarningCode,
 };
 use lango_store::StoreError;
 use tokio::sync::Mutex;
@@ -223,6 +223,10 @@ impl Turn {
             // If the session was lost, the next write fails.
             if let Err(error) = self.recorder.renew_lease().await {
                 tracing::warn!(%error, "the lease of the session was not renewed");
+                // Another process goes on with the turn. What runs here stops.
+                if matches!(error, StoreError::SessionLost { .. }) {
+                    self.cancel.cancel();
+                }
             }
         }
     }
@@ -231,7 +235,7 @@ impl Turn {
     async fn time_left(&self) -> Duration {
         let inspected = self
             .recorder
-            .inspect(|record| (record.elapsed_at(Timestamp::now()), record.waits_for_answer()));
+            .inspect(|record| (record.elapsed_at(self.recorder.now()), record.waits_for_answer()));
         // The record is locked while it is written. A store that says nothing does not stop the clock.
         let Ok((spent, waits)) = tokio::time::timeout(RECORD_TIMEOUT, inspected).await else {
             return Duration::ZERO;

@@ -10,6 +10,7 @@ use axum::{Extension, Json};
 use lango_model::UserMessage;
 use lango_protocol::{Caller, MessageOrigin, Sender, SessionId, TurnId};
 use lango_runtime::{OWNER, Runtime, TurnRequest, owns_session};
+use lango_store::TurnState;
 use sha2::{Digest as _, Sha256};
 
 use super::EndpointState;
@@ -147,7 +148,11 @@ async fn begin_turn(
 ) -> Result<StartedTurn, ApiError> {
     let Some(key) = &options.key else {
         let choice = find_session(shared, caller, &request, options).await?;
-        return Ok(start_turn(runtime, caller, request, choice, TurnId::generate()));
+        let taken = choice.taken.clone();
+        let turn = build_turn_request(caller, &request, &choice, TurnId::generate());
+        let (session, id) = (turn.session.clone(), turn.turn);
+        let source = EventSource::First(runtime.start_turn(turn));
+        return Ok(StartedTurn::new(caller, request, taken, (session, id), source));
     };
     let digest = lango_text::hex(Sha256::digest(body));
     // See `IdempotencyKeys`: of two requests with one key, only one may start a turn.
@@ -156,17 +161,21 @@ async fn begin_turn(
         return resume_keyed_turn(shared, runtime, caller, request, key_record, &digest).await;
     }
     let choice = find_session(shared, caller, &request, options).await?;
-    let turn = TurnId::generate();
-    let key_record = KeyRecord { request: digest.clone(), session: choice.session.clone(), turn };
-    if shared.keys.store_key(caller, key, &key_record).await? {
-        return Ok(start_turn(runtime, caller, request, choice, turn));
+    let turn = build_turn_request(caller, &request, &choice, TurnId::generate());
+    let key_record =
+        KeyRecord { request: digest.clone(), session: turn.session.clone(), turn: turn.turn };
+    let promise = runtime.promise_turn(&turn)?;
+    if shared.keys.store_key(caller, key, &key_record, promise).await? {
+        let (session, id) = (turn.session, turn.turn);
+        let source = EventSource::First(runtime.drive_turn(session.clone(), id));
+        return Ok(StartedTurn::new(caller, request, choice.taken, (session, id), source));
     }
     // Another process was faster.
     match shared.keys.find(caller, key).await? {
         Some(key_record) => {
             resume_keyed_turn(shared, runtime, caller, request, key_record, &digest).await
         }
-        None => Ok(start_turn(runtime, caller, request, choice, turn)),
+        None => Err(ApiError::closing()),
     }
 }
 
@@ -225,14 +234,13 @@ async fn find_session(
     })
 }
 
-fn start_turn(
-    runtime: &Runtime,
+fn build_turn_request(
     caller: &Caller,
-    request: ChatRequest,
-    choice: SessionChoice,
+    request: &ChatRequest,
+    choice: &SessionChoice,
     turn: TurnId,
-) -> StartedTurn {
-    let history = request.history;
+) -> TurnRequest {
+    let history = &request.history;
     // The owner's messages are the user's; those of other callers carry their sender.
     let sender = (caller.as_str() != OWNER).then(|| Sender {
         caller: caller.clone(),
@@ -245,22 +253,28 @@ fn start_turn(
         task: None,
         images: history.new.images.clone(),
     };
-    let started = TurnRequest {
+    TurnRequest {
         turn,
         sender,
         ..TurnRequest::new(choice.session.clone(), message, MessageOrigin::Openai)
-    };
-    let handle = runtime.start_turn(started);
-    let saver = ConversationSaver { caller: caller.clone(), history, taken: choice.taken };
-    StartedTurn {
-        session: choice.session,
-        turn,
-        source: EventSource::Own(handle),
-        saver: Some(saver),
     }
 }
 
-/// Returns the turn that a repeated key belongs to, whatever its state.
+impl StartedTurn {
+    fn new(
+        caller: &Caller,
+        request: ChatRequest,
+        taken: Option<ConversationDigest>,
+        (session, turn): (SessionId, TurnId),
+        source: EventSource,
+    ) -> Self {
+        let history = request.history;
+        let saver = Some(ConversationSaver { caller: caller.clone(), history, taken });
+        Self { session, turn, source, saver }
+    }
+}
+
+/// Returns the turn that a repeated key belongs to, whatever its state and whichever process runs it.
 async fn resume_keyed_turn(
     shared: &EndpointState,
     runtime: &Runtime,
@@ -273,30 +287,29 @@ async fn resume_keyed_turn(
         return Err(ApiError::key_reused());
     }
     let KeyRecord { session, turn, .. } = key_record;
-    let running = runtime.is_under_way(turn);
-    let events = shared.journal.read_turn_events(&session, turn).await?;
-    if events.is_empty() && !running {
-        // The process ended after it stored the key and before it started the turn.
+    let is_here = runtime.is_under_way(turn);
+    let state = shared.journal.find_turn_state(&session, turn).await?;
+    if !is_here
+        && state == TurnState::Closed
+        && shared.journal.read_turn_events(&session, turn).await?.is_empty()
+    {
+        // An earlier version stored the key and ended before it started the turn, or the turn was
+        // withdrawn.
         let first =
             shared.journal.find_session(&session).await?.is_none_or(|stored| stored.turns == 0);
-        let choice =
-            SessionChoice { session, taken: None, tell_instructions: first, tell_earlier: first };
-        return Ok(start_turn(runtime, caller, request, choice, turn));
+        let choice = SessionChoice {
+            session: session.clone(),
+            taken: None,
+            tell_instructions: first,
+            tell_earlier: first,
+        };
+        runtime.promise_again(&build_turn_request(caller, &request, &choice, turn)).await?;
     }
-    let unfinished = shared.journal.list_unfinished_turns(Some(&session)).await?;
-    let interrupted = unfinished.iter().any(|open| open.turn == turn && open.running.is_none());
-    if interrupted && !running {
-        let handle = runtime.resume_turn(session.clone(), turn);
-        let history = request.history;
-        let saver = ConversationSaver { caller: caller.clone(), history, taken: None };
-        let source = EventSource::Own(handle);
-        return Ok(StartedTurn { session, turn, source, saver: Some(saver) });
+    let source = EventSource::Repetition(runtime.drive_turn(session.clone(), turn));
+    let mut started = StartedTurn::new(caller, request, None, (session, turn), source);
+    if is_here {
+        // The request that came first stores the conversation.
+        started.saver = None;
     }
-    let subscription = runtime.follow(session.clone(), turn, 0);
-    Ok(StartedTurn {
-        session,
-        turn,
-        source: EventSource::Other(Box::new(subscription)),
-        saver: None,
-    })
+    Ok(started)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lango_protocol::{Caller, InvalidName, SessionId, Timestamp, TurnId};
-use lango_store::{Database, Migration, SchemaComponent, Statement, StoreError};
+use lango_store::{Batch, Database, Migration, SchemaComponent, Statement, StoreError};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::error::ApiError;
@@ -95,12 +95,13 @@ impl IdempotencyKeys {
         }))
     }
 
-    /// Stores a key. Returns false if another process has already stored it.
+    /// Stores a key and queues its turn. Returns false if another process has already stored it.
     pub(super) async fn store_key(
         &self,
         caller: &Caller,
         key: &str,
         key_record: &KeyRecord,
+        promise: Statement,
     ) -> Result<bool, StoreError> {
         let statement = Statement::new(
             "INSERT INTO openai_keys (caller, name, request, session, turn, at) \
@@ -113,8 +114,13 @@ impl IdempotencyKeys {
         .bind(key_record.session.as_str())
         .bind(key_record.turn.to_string())
         .bind(Timestamp::now().as_microseconds())
-        .bind(oldest_valid_time());
-        Ok(self.database.write(statement.into()).await? == [1])
+        .bind(oldest_valid_time())
+        .expect_rows(1);
+        match self.database.write(Batch::new().with(statement).with(promise)).await {
+            Ok(_) => Ok(true),
+            Err(StoreError::Conflict { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_protocol::{Caller, Event};
-use lango_runtime::{TurnHandle, TurnSubscription, outcome_for_clients};
+use lango_protocol::Caller;
+use lango_runtime::{TurnHandle, outcome_for_clients};
 use tokio::sync::mpsc;
 
 use super::EndpointState;
@@ -30,24 +30,24 @@ pub(super) enum TurnUpdate {
 /// The source of the events.
 pub(super) enum EventSource {
     /// This request started the turn.
-    Own(TurnHandle),
-    /// Another request with the same key started it.
-    Other(Box<TurnSubscription>),
+    First(TurnHandle),
+    /// Another request with the same key did.
+    Repetition(TurnHandle),
 }
 
 impl EventSource {
-    async fn next(&mut self) -> Result<Option<Event>, ApiError> {
+    fn handle(&mut self) -> &mut TurnHandle {
         match self {
-            Self::Own(handle) => Ok(handle.next_event().await),
-            Self::Other(subscription) => Ok(subscription.next_event().await?),
+            Self::First(handle) | Self::Repetition(handle) => handle,
         }
     }
 
     /// Returns the error of a turn whose events do not include the outcome.
     async fn failure(self) -> Option<ApiError> {
         match self {
-            Self::Own(handle) => handle.wait_for_outcome().await.err().map(ApiError::from),
-            Self::Other(_) => None,
+            Self::First(handle) | Self::Repetition(handle) => {
+                handle.wait_for_outcome().await.err().map(ApiError::from)
+            }
         }
     }
 }
@@ -84,21 +84,20 @@ impl TurnFollower {
 
     async fn run(mut self, updates: mpsc::Sender<TurnUpdate>) {
         let mut gone = false;
-        let broken = loop {
+        loop {
             tokio::select! {
                 () = updates.closed(), if !gone => {
                     gone = true;
                     self.on_client_gone();
                     // A request that only listened ends here; the one that started the turn follows
                     // it to its end.
-                    if matches!(self.source, EventSource::Other(_)) {
+                    if matches!(self.source, EventSource::Repetition(_)) {
                         return;
                     }
                 }
-                event = self.source.next() => match event {
-                    Err(error) => break Some(error),
-                    Ok(None) => break None,
-                    Ok(Some(event)) => {
+                event = self.source.handle().next_event() => match event {
+                    None => break,
+                    Some(event) => {
                         let Some(update) = self.summary.apply_event(&event) else { continue };
                         if !gone {
                             let sent = updates.send_timeout(TurnUpdate::Update(update), CLIENT_TIMEOUT).await;
@@ -110,12 +109,9 @@ impl TurnFollower {
                     }
                 },
             }
-        };
+        }
         let Self { shared, source, summary, saver, for_owner, permit, .. } = self;
-        let broken = match broken {
-            Some(error) => Some(error),
-            None => source.failure().await,
-        };
+        let broken = source.failure().await;
         // This comes before the client learns of the end, because its next request may follow at
         // once.
         if let Some(saver) = saver {
@@ -130,7 +126,7 @@ impl TurnFollower {
     fn on_client_gone(&self) {
         // A server that shuts down leaves its turns open, so that they can be resumed.
         let closing = self.shared.closing.is_cancelled();
-        if let (EventSource::Own(handle), true, false) =
+        if let (EventSource::First(handle), true, false) =
             (&self.source, self.ends_with_client, closing)
         {
             handle.cancel();

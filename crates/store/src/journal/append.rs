@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use lango_protocol::{Event, EventBody};
 
 use super::claim::SessionClaim;
+use super::clock::LeaseClock;
+use super::queue::{self, QueuedTurn};
 use super::{Journal, approvals, checksum, lease};
 use crate::{Batch, Durability, Statement, StoreError};
 
@@ -23,6 +25,17 @@ pub struct JournalAppend<'a> {
     pub durability: Durability,
     /// True to release the session in the same commit.
     pub release: bool,
+    /// The queued turn that begins with these events; its row goes in the same commit.
+    pub queued: Option<QueuedTurn>,
+}
+
+/// Where the turn of an event comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EventSource {
+    /// A client waits for it.
+    Client,
+    /// It was promised, and waited in the queue.
+    Queue,
 }
 
 /// A long output, with the reference that an event has to it.
@@ -42,12 +55,21 @@ impl Journal {
         claim: &SessionClaim,
         append: JournalAppend<'_>,
     ) -> Result<(), StoreError> {
-        let batch = build_batch(claim, append)?;
-        self.database.write(batch).await.map(drop)
+        let release = append.release;
+        let batch = build_batch(self, claim, append)?;
+        let written = self.database.write(batch).await.map(drop);
+        if release && written.is_ok() {
+            claim.mark_released();
+        }
+        self.explain_conflict(claim, written).await
     }
 }
 
-fn build_batch(claim: &SessionClaim, append: JournalAppend<'_>) -> Result<Batch, StoreError> {
+fn build_batch(
+    journal: &Journal,
+    claim: &SessionClaim,
+    append: JournalAppend<'_>,
+) -> Result<Batch, StoreError> {
     // One for the lease, and two more if a turn begins or ends.
     let mut batch = Batch::with_capacity(append.events.len() + append.outputs.len() + 3)
         .durability(append.durability);
@@ -55,20 +77,29 @@ fn build_batch(claim: &SessionClaim, append: JournalAppend<'_>) -> Result<Batch,
     // Nothing is written unless the claim still holds the lease. Usually the first event carries
     // the condition: renewing the lease instead would write one more page with every commit.
     let mut fenced = true;
+    let begins = |event: &Event| matches!(event.body, EventBody::UserMessage { .. });
     if append.release {
         batch.push(lease::build_release(claim.lease(), claim.token()).expect_rows(1));
-    } else if durable.clone().next().is_none() {
-        batch.push(lease::build_renewal(claim.lease(), claim.token()));
+    } else if durable.clone().next().is_none_or(begins) {
+        // The rows of a turn that begins are written in the order of a claim: the lease first.
+        batch.push(lease::build_renewal(journal.clock, claim.lease(), claim.token()));
     } else {
         fenced = false;
     }
+    let source = match &append.queued {
+        Some(turn) => {
+            queue::push_beginning(&mut batch, turn);
+            EventSource::Queue
+        }
+        None => EventSource::Client,
+    };
     for event in durable {
         debug_assert_eq!(event.session, *claim.session(), "an event of another session");
         if fenced {
-            push_event(&mut batch, event)?;
+            push_event(&mut batch, event, source)?;
         } else {
-            push_consequences(&mut batch, event)?;
-            batch.push(insert_if_claimed(event, claim)?);
+            push_consequences(&mut batch, event, source)?;
+            batch.push(insert_if_claimed(journal, event, claim)?);
             fenced = true;
         }
     }
@@ -91,8 +122,12 @@ fn build_batch(claim: &SessionClaim, append: JournalAppend<'_>) -> Result<Batch,
 }
 
 /// Adds an event and its consequences to a batch that already proves the claim.
-pub(super) fn push_event(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
-    push_consequences(batch, event)?;
+pub(super) fn push_event(
+    batch: &mut Batch,
+    event: &Event,
+    source: EventSource,
+) -> Result<(), StoreError> {
+    push_consequences(batch, event, source)?;
     batch.push(with_columns(
         event,
         "INSERT INTO events \
@@ -102,17 +137,32 @@ pub(super) fn push_event(batch: &mut Batch, event: &Event) -> Result<(), StoreEr
     Ok(())
 }
 
+/// Writes the condition on the lease, with what an engine needs in addition.
+macro_rules! insert_if_leased {
+    ($lock:literal) => {
+        concat!(
+            "INSERT INTO events \
+             (session, seq, id, turn, at, author, branch, step, type, payload) \
+             SELECT $1, CAST($2 AS BIGINT), $3, $4, CAST($5 AS BIGINT), $6, $7, \
+             CAST($8 AS BIGINT), $9, $10 FROM leases WHERE name = $11 AND token = $12",
+            $lock
+        )
+    };
+}
+
 /// Inserts an event only while the claim still holds the lease. The casts give PostgreSQL the types
-/// that it cannot infer in a `SELECT`.
-fn insert_if_claimed(event: &Event, claim: &SessionClaim) -> Result<Statement, StoreError> {
-    let statement = with_columns(
-        event,
-        "INSERT INTO events \
-         (session, seq, id, turn, at, author, branch, step, type, payload, checksum) \
-         SELECT $1, CAST($2 AS BIGINT), $3, $4, CAST($5 AS BIGINT), $6, $7, \
-         CAST($8 AS BIGINT), $9, $10, CAST($11 AS BIGINT) \
-         WHERE EXISTS (SELECT 1 FROM leases WHERE name = $12 AND token = $13)",
-    )?;
+/// that it cannot infer in a `SELECT`. There the row is locked too, because no other process may take
+/// the lease between this look and the commit; SQLite has one writer.
+fn insert_if_claimed(
+    journal: &Journal,
+    event: &Event,
+    claim: &SessionClaim,
+) -> Result<Statement, StoreError> {
+    let sql = match journal.clock {
+        LeaseClock::Machine => insert_if_leased!(""),
+        LeaseClock::Server => insert_if_leased!(" FOR SHARE"),
+    };
+    let statement = with_columns(event, sql)?;
     Ok(statement.bind(claim.lease()).bind(claim.token()).expect_rows(1))
 }
 
@@ -154,20 +204,25 @@ fn event_position(event: &Event) -> Result<i64, StoreError> {
 }
 
 /// Updates the rows behind the lists, for the first and last events of turns and approvals.
-fn push_consequences(batch: &mut Batch, event: &Event) -> Result<(), StoreError> {
+fn push_consequences(
+    batch: &mut Batch,
+    event: &Event,
+    source: EventSource,
+) -> Result<(), StoreError> {
     let at = event.at.as_microseconds();
     let session = event.session.as_str();
     match &event.body {
         EventBody::UserMessage { text, .. } => {
             batch.push(
                 Statement::new(
-                    "INSERT INTO open_turns (session, first_seq, id, started_at) \
-                     VALUES ($1, $2, $3, $4)",
+                    "INSERT INTO open_turns (session, first_seq, id, started_at, promised) \
+                     VALUES ($1, $2, $3, $4, $5)",
                 )
                 .bind(session)
                 .bind(event_position(event)?)
                 .bind(event.turn.to_string())
-                .bind(at),
+                .bind(at)
+                .bind(source == EventSource::Queue),
             );
             batch.push(
                 Statement::new(

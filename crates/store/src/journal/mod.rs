@@ -1,14 +1,18 @@
 //! Records the events of every session, append-only except for redactions (`redact.rs`).
 //!
-//! One process at a time holds a session by a lease; every append proves that it still does. The
-//! meaning of events is left to their writers and readers.
+//! One process at a time holds a session by a lease; every append proves that it still does. Turns
+//! that were accepted and wait are in a queue (`queue.rs`). The meaning of events and of queued
+//! requests is left to their writers and readers.
 
+mod active;
 mod append;
 mod approvals;
 mod checksum;
 mod claim;
+mod clock;
 mod lease;
 mod owner;
+mod queue;
 mod read;
 mod redact;
 pub(crate) mod schema;
@@ -18,11 +22,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Database, StoreError};
+use clock::LeaseClock;
 
 pub use append::{JournalAppend, StoredOutput};
 pub use approvals::{AnswerOutcome, ApprovalAnswerRow, PendingApproval};
 pub use claim::{ClaimError, SessionClaim};
 pub use owner::{LeaseOwner, ProcessIdentity};
+pub use queue::{PrecedingTurn, QueuePlace, QueuedTurn, TurnState};
 pub use redact::{RedactedEvent, Redaction, RedactionReport};
 pub use sessions::{SessionSummary, UnfinishedTurn};
 
@@ -30,6 +36,7 @@ pub use sessions::{SessionSummary, UnfinishedTurn};
 #[derive(Clone)]
 pub struct Journal {
     database: Database,
+    clock: LeaseClock,
     /// The number of redactions in this process.
     redactions: Arc<AtomicU64>,
 }
@@ -38,7 +45,8 @@ impl Journal {
     /// Opens the journal and brings its tables up to date.
     pub async fn open(database: Database) -> Result<Self, StoreError> {
         database.migrate(&schema::COMPONENT).await?;
-        Ok(Self { database, redactions: Arc::default() })
+        let clock = LeaseClock::of(database.dialect());
+        Ok(Self { database, clock, redactions: Arc::default() })
     }
 
     /// Returns the number of redactions through this handle and its clones. A cache of events must

@@ -6,6 +6,9 @@ use std::sync::OnceLock;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
+use uuid::Uuid;
+
+use super::clock::LeaseClock;
 
 /// A process that holds a lease.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,10 +70,28 @@ impl ProcessIdentity {
         }
     }
 
+    /// Tells whether the machine was started again since. Only where all processes run on one
+    /// machine does another start mean that, and not another machine.
+    pub(super) fn is_of_an_earlier_start(&self, clock: LeaseClock) -> bool {
+        let (own, other) = (boot_of(&Self::current().host), boot_of(&self.host));
+        clock == LeaseClock::Machine && !own.is_empty() && !other.is_empty() && own != other
+    }
+
     pub(super) fn owner(&self) -> LeaseOwner {
         let host = self.host.split('/').next().unwrap_or_default().to_owned();
         LeaseOwner { pid: self.pid, host }
     }
+}
+
+/// Returns a random name of this process that no other ever has.
+pub(super) fn own_incarnation() -> &'static str {
+    static INCARNATION: OnceLock<String> = OnceLock::new();
+    INCARNATION.get_or_init(|| Uuid::new_v4().to_string())
+}
+
+/// Returns the boot id of a [`ProcessIdentity::host`]; empty if the system has none.
+fn boot_of(host: &str) -> &str {
+    host.split('/').nth(1).unwrap_or_default()
 }
 
 fn host_name() -> String {

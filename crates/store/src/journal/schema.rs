@@ -8,6 +8,7 @@ pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
         Migration { version: 1, sqlite: SQLITE_1, postgres: POSTGRES_1 },
         Migration { version: 2, sqlite: APPROVALS, postgres: APPROVALS },
         Migration { version: 3, sqlite: REDACTED_EVENTS, postgres: REDACTED_EVENTS },
+        Migration { version: 4, sqlite: SQLITE_4, postgres: POSTGRES_4 },
         Migration { version: 5, sqlite: CHECKSUMS, postgres: CHECKSUMS },
     ],
 };
@@ -130,6 +131,54 @@ CREATE TABLE redacted_events (
     redacted_at BIGINT NOT NULL,
     PRIMARY KEY (session, seq)
 );
+";
+
+// A lease is measured with the clock of the database (`clock.rs`). A program that knows only the
+// earlier table cannot write a row of this one. A queued turn was accepted and has not begun: its row
+// goes in the commit that writes its first event. `promised` says that an open turn was queued, so
+// that it is continued and not closed if its process dies.
+const SQLITE_4: &str = "
+DROP TABLE leases;
+CREATE TABLE leases (
+    name TEXT NOT NULL PRIMARY KEY,
+    token BIGINT NOT NULL,
+    incarnation TEXT NOT NULL,
+    owner_pid BIGINT NOT NULL,
+    owner_host TEXT NOT NULL,
+    owner_start BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL
+) WITHOUT ROWID;
+ALTER TABLE open_turns ADD COLUMN promised BIGINT NOT NULL DEFAULT 0;
+CREATE TABLE queued_turns (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    session TEXT NOT NULL,
+    turn TEXT NOT NULL UNIQUE,
+    request TEXT NOT NULL,
+    accepted_at BIGINT NOT NULL
+);
+CREATE INDEX queued_turns_of_session ON queued_turns (session, position);
+";
+
+const POSTGRES_4: &str = "
+DROP TABLE leases;
+CREATE TABLE leases (
+    name TEXT NOT NULL PRIMARY KEY,
+    token BIGINT NOT NULL,
+    incarnation TEXT NOT NULL,
+    owner_pid BIGINT NOT NULL,
+    owner_host TEXT NOT NULL,
+    owner_start BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL
+);
+ALTER TABLE open_turns ADD COLUMN promised BIGINT NOT NULL DEFAULT 0;
+CREATE TABLE queued_turns (
+    position BIGSERIAL PRIMARY KEY,
+    session TEXT NOT NULL,
+    turn TEXT NOT NULL UNIQUE,
+    request TEXT NOT NULL,
+    accepted_at BIGINT NOT NULL
+);
+CREATE INDEX queued_turns_of_session ON queued_turns (session, position);
 ";
 
 // Rows from before have none.

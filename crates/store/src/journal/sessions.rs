@@ -3,6 +3,7 @@
 use lango_protocol::{EventBody, SessionId, Timestamp, TurnId};
 
 use super::Journal;
+use super::clock::timed;
 use super::lease::SessionLease;
 use super::owner::LeaseOwner;
 use crate::{Row, Statement, StoreError};
@@ -92,19 +93,21 @@ impl Journal {
         &self,
         session: Option<&SessionId>,
     ) -> Result<Vec<UnfinishedTurn>, StoreError> {
-        let statement = Statement::new(
+        let statement = timed!(
+            self.clock,
             "SELECT t.id, t.session, t.started_at, \
              (SELECT e.payload FROM events AS e WHERE e.session = t.session \
              AND e.seq = t.first_seq), \
-             l.token, l.owner_pid, l.owner_host, l.owner_start, l.expires_at \
-             FROM open_turns AS t \
+             l.token, l.incarnation, l.owner_pid, l.owner_host, l.owner_start, l.expires_at, ",
+            "$3",
+            " FROM open_turns AS t \
              LEFT JOIN leases AS l ON l.name = 'session:' || t.session \
              WHERE (t.session = $1 OR $2 = 1) \
-             ORDER BY t.started_at, t.id",
+             ORDER BY t.started_at, t.id"
         )
         .bind(session.map(SessionId::as_str))
         .bind(i64::from(session.is_none()));
-        let rows = self.database.query(statement).await?;
+        let rows = self.database.query(self.clock.bind_now(statement)).await?;
         rows.iter().map(|row| self.read_unfinished_turn(row)).collect()
     }
 
@@ -118,7 +121,7 @@ impl Journal {
             session: row.text(1)?.parse().map_err(|error| self.unreadable_row_error(&error))?,
             started_at: Timestamp::from_microseconds(row.integer(2)?),
             text,
-            running: SessionLease::read(row, 4)?.and_then(|lease| lease.holder()),
+            running: SessionLease::read(row, 4)?.and_then(|lease| lease.holder(self.clock)),
         })
     }
 

@@ -13,6 +13,7 @@ mod logging;
 mod mcp;
 mod openai;
 mod revoking;
+mod several;
 mod spaces;
 
 use std::net::SocketAddr;
@@ -127,12 +128,17 @@ pub(super) fn slow(milliseconds: u32, then: &str) -> String {
 
 /// How many turns the journal has, and how many of them are done.
 pub(super) async fn turns(lango: &Lango) -> (usize, usize) {
-    let listed = lango.command(&["sessions", "list", "--json"]).run().await;
+    turns_of(|arguments| lango.command(arguments)).await
+}
+
+/// The same, with commands that are set up otherwise.
+pub(super) async fn turns_of<'a>(command: impl Fn(&[&str]) -> Invocation<'a>) -> (usize, usize) {
+    let listed = command(&["sessions", "list", "--json"]).run().await;
     let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
     let (mut all, mut done) = (0, 0);
     for session in listed.as_array().unwrap() {
         let id = session["id"].as_str().unwrap();
-        let export = lango.command(&["sessions", "export", id]).run().await;
+        let export = command(&["sessions", "export", id]).run().await;
         let events: Vec<Value> =
             export.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         all += events.iter().filter(|event| event["type"] == "user_message").count();

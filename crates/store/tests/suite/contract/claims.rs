@@ -2,21 +2,23 @@
 
 use std::process::{Child, Command};
 
-use lango_protocol::Timestamp;
-use lango_store::{ClaimError, Database, JournalAppend, Statement, StoreError};
+use lango_store::{
+    ClaimError, Database, JournalAppend, ProcessIdentity, QueuePlace, SqlDialect, Statement,
+    StoreError,
+};
 
 use crate::fixture::Fixture;
 use crate::samples::{append, session, turn};
 
 /// Makes the lease of a session look as if another process had taken it.
 async fn give_lease_to(database: &Database, pid: u32) {
-    let statement = Statement::new("UPDATE leases SET owner_pid = $1, owner_start = 0").bind(pid);
+    let sql = "UPDATE leases SET owner_pid = $1, owner_start = 0, incarnation = 'other'";
+    let statement = Statement::new(sql).bind(pid);
     assert_eq!(database.write(statement.into()).await.unwrap(), [1]);
 }
 
 async fn expire(database: &Database) {
-    let now = Timestamp::now().as_microseconds();
-    let statement = Statement::new("UPDATE leases SET expires_at = $1").bind(now);
+    let statement = Statement::new("UPDATE leases SET expires_at = expires_at - 30000000");
     assert_eq!(database.write(statement.into()).await.unwrap(), [1]);
 }
 
@@ -35,9 +37,8 @@ pub(crate) async fn a_claim_is_refused_while_its_owner_lives(fixture: Fixture) {
     assert_eq!(owner.pid, std::process::id());
     assert!(!owner.host.is_empty() && !owner.host.contains('/'), "{owner}");
     // Another session is free, and another live process is respected as well.
-    journal.claim_session(&session("other"), "/w").await.unwrap();
-    let sql = "DELETE FROM leases WHERE name = 'session:other'";
-    database.write(Statement::new(sql).into()).await.unwrap();
+    let other = journal.claim_session(&session("other"), "/w").await.unwrap();
+    journal.release_claim(other).await.unwrap();
     let mut other = child();
     give_lease_to(&database, other.id()).await;
     let refused = journal.claim_session(&work, "/w").await;
@@ -56,10 +57,11 @@ pub(crate) async fn a_released_session_can_be_claimed_again(fixture: Fixture) {
     assert_eq!(claim.head(), 3);
     let last = JournalAppend { release: true, ..append(turn(&work, 4, "b")) };
     journal.append(&claim, last).await.unwrap();
-    assert_eq!(journal.claim_session(&work, "/w").await.unwrap().head(), 6);
+    let next = journal.claim_session(&work, "/w").await.unwrap();
+    assert_eq!(next.head(), 6);
     // A released claim cannot be used any more.
     let error = journal.append(&claim, append(turn(&work, 7, "c"))).await.unwrap_err();
-    assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
+    assert!(matches!(error, StoreError::SessionLost { .. }), "{error}");
     journal.release_claim(claim).await.unwrap();
     assert!(matches!(journal.claim_session(&work, "/w").await, Err(ClaimError::Busy(_))));
 }
@@ -67,7 +69,7 @@ pub(crate) async fn a_released_session_can_be_claimed_again(fixture: Fixture) {
 pub(crate) async fn a_dead_owner_is_replaced_at_once(fixture: Fixture) {
     let (journal, database) = fixture.both().await;
     let work = session("work");
-    journal.claim_session(&work, "/w").await.unwrap();
+    let first = journal.claim_session(&work, "/w").await.unwrap();
     // Killed, and at first not reaped by its parent.
     let mut owner = child();
     give_lease_to(&database, owner.id()).await;
@@ -81,28 +83,62 @@ pub(crate) async fn a_dead_owner_is_replaced_at_once(fixture: Fixture) {
             }
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(5), claimed).await.unwrap();
+    let second = tokio::time::timeout(std::time::Duration::from_secs(5), claimed).await.unwrap();
     owner.wait().unwrap();
     give_lease_to(&database, owner.id()).await;
-    journal.claim_session(&work, "/w").await.unwrap();
+    let third = journal.claim_session(&work, "/w").await.unwrap();
+    // An earlier process had the id of this one.
+    give_lease_to(&database, std::process::id()).await;
+    let fourth = journal.claim_session(&work, "/w").await.unwrap();
     // The process id is in use again, by a process that started at another time.
-    let sql = "UPDATE leases SET owner_start = owner_start + 1";
-    database.write(Statement::new(sql).into()).await.unwrap();
-    journal.claim_session(&work, "/w").await.unwrap();
+    let mut other = child();
+    give_lease_to(&database, other.id()).await;
+    database.write(Statement::new("UPDATE leases SET owner_start = 1").into()).await.unwrap();
+    let last = journal.claim_session(&work, "/w").await;
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert!(last.is_ok());
     assert!(matches!(journal.claim_session(&work, "/w").await, Err(ClaimError::Busy(_))));
+    drop((first, second, third, fourth));
+}
+
+pub(crate) async fn a_claim_that_is_dropped_is_free_at_once(fixture: Fixture) {
+    let (journal, database) = fixture.both().await;
+    let work = session("work");
+    let claim = journal.claim_session(&work, "/w").await.unwrap();
+    assert!(matches!(journal.claim_session(&work, "/w").await, Err(ClaimError::Busy(_))));
+    drop(claim);
+    // The lease may still be in the database, but this process knows that no claim uses it.
+    let claim = journal.claim_session(&work, "/w").await.unwrap();
+    drop(claim);
+    // The other processes see it as well.
+    let released = async {
+        while !database.query(Statement::new("SELECT 1 FROM leases")).await.unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(5), released).await.unwrap();
 }
 
 pub(crate) async fn an_owner_on_another_machine_keeps_its_lease(fixture: Fixture) {
     let (journal, database) = fixture.both().await;
     let work = session("work");
-    journal.claim_session(&work, "/w").await.unwrap();
-    let sql =
-        "UPDATE leases SET owner_host = 'other-host/boot/pid', owner_pid = 1, owner_start = 7";
-    database.write(Statement::new(sql).into()).await.unwrap();
+    let claim = journal.claim_session(&work, "/w").await.unwrap();
+    // In another namespace of process ids its end cannot be seen.
+    let boot = ProcessIdentity::current().host.split('/').nth(1).unwrap().to_owned();
+    let sql = "UPDATE leases SET incarnation = 'other', owner_host = $1, owner_pid = 1";
+    let host = format!("other-host/{boot}/pid");
+    database.write(Statement::new(sql).bind(host).into()).await.unwrap();
     let refused = journal.claim_session(&work, "/w").await;
     assert!(matches!(refused, Err(ClaimError::Busy(owner)) if owner.host == "other-host"));
+    // With PostgreSQL it may be another machine. With SQLite the machine was started again.
+    database.write(Statement::new(sql).bind("other-host/earlier-boot/pid").into()).await.unwrap();
+    let (claimed, dialect) = (journal.claim_session(&work, "/w").await, database.dialect());
+    assert_eq!(claimed.is_ok(), dialect == SqlDialect::Sqlite, "{claimed:?}");
     expire(&database).await;
+    drop(claimed);
     journal.claim_session(&work, "/w").await.unwrap();
+    drop(claim);
 }
 
 pub(crate) async fn an_expired_lease_can_be_taken(fixture: Fixture) {
@@ -125,11 +161,11 @@ pub(crate) async fn a_stale_claim_is_fenced(fixture: Fixture) {
     expire(&database).await;
     let new = journal.claim_session(&work, "/w").await.unwrap();
     let error = journal.append(&old, append(turn(&work, 1, "old"))).await.unwrap_err();
-    assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
+    assert!(error.to_string().starts_with("another process took over session work"), "{error}");
     let last = JournalAppend { release: true, ..append(turn(&work, 1, "old")) };
     let error = journal.append(&old, last).await.unwrap_err();
-    assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
-    assert!(matches!(journal.renew_claim(&old).await, Err(StoreError::Conflict { .. })));
+    assert!(matches!(error, StoreError::SessionLost { .. }), "{error}");
+    assert!(matches!(journal.renew_claim(&old).await, Err(StoreError::SessionLost { .. })));
     // Releasing a lost claim changes nothing for the new owner.
     journal.release_claim(old).await.unwrap();
     assert_eq!(journal.read_events(&work, 0, 10).await.unwrap(), []);
@@ -157,15 +193,17 @@ pub(crate) async fn of_many_claims_one_wins(fixture: Fixture) {
                 tokio::spawn(async move { journal.claim_session(&work, "/w").await })
             })
             .collect();
-        let mut won = 0;
+        let mut won = Vec::new();
         for claim in claims {
             match claim.await.unwrap() {
-                Ok(_) => won += 1,
+                Ok(claim) => won.push(claim),
                 Err(ClaimError::Busy(_)) => {}
                 Err(error) => panic!("{error}"),
             }
         }
-        assert_eq!(won, 1, "round {round}");
+        assert_eq!(won.len(), 1, "round {round}");
+        // It is forgotten, so that the lease stays until its time is over.
+        won.into_iter().for_each(std::mem::forget);
         expire(&database).await;
     }
 }
@@ -211,15 +249,15 @@ pub(crate) async fn a_claim_writes_its_first_events_or_nothing(fixture: Fixture)
     let journal = fixture.journal().await;
     let work = session("work");
     let begin = |head: u64| turn(&work, head + 1, "a");
-    let (claim, written) = journal.claim_with(&work, "/w", begin).await.unwrap();
+    let (claim, written) = journal.claim_with(&work, "/w", QueuePlace::First, begin).await.unwrap();
     assert_eq!((claim.head(), written.len()), (3, 3));
     assert_eq!(journal.read_events(&work, 0, 10).await.unwrap(), written);
     // A process that does not get the session writes nothing into it.
-    let refused = journal.claim_with(&work, "/w", begin).await;
+    let refused = journal.claim_with(&work, "/w", QueuePlace::First, begin).await;
     assert!(matches!(refused, Err(ClaimError::Busy(_))));
     assert_eq!(journal.read_events(&work, 0, 10).await.unwrap().len(), 3);
     let more = turn(&work, 4, "b");
     journal.append(&claim, JournalAppend { release: true, ..append(more) }).await.unwrap();
-    let (claim, written) = journal.claim_with(&work, "/w", begin).await.unwrap();
+    let (claim, written) = journal.claim_with(&work, "/w", QueuePlace::First, begin).await.unwrap();
     assert_eq!((claim.head(), written[0].seq), (9, 7));
 }

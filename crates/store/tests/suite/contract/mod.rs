@@ -7,5 +7,6 @@ pub(crate) mod claims;
 pub(crate) mod events;
 pub(crate) mod folds;
 pub(crate) mod migrations;
+pub(crate) mod queue;
 pub(crate) mod redactions;
 pub(crate) mod sessions;

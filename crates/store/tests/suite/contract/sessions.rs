@@ -68,15 +68,16 @@ pub(crate) async fn unfinished_turns_say_whether_they_run(fixture: Fixture) {
     let (journal, database) = fixture.both().await;
     let (work, dead) = (session("work"), session("dead"));
     one_turn(&journal, &work, "done").await;
-    let claim = journal.claim_session(&work, "/w").await.unwrap();
+    let held = journal.claim_session(&work, "/w").await.unwrap();
     let running = TurnId::generate();
     let events = vec![event(&work, running, 4, user("still at it"))];
-    journal.append(&claim, append(events)).await.unwrap();
+    journal.append(&held, append(events)).await.unwrap();
     let claim = journal.claim_session(&dead, "/w").await.unwrap();
     let lost = TurnId::generate();
     journal.append(&claim, append(vec![event(&dead, lost, 1, user("lost"))])).await.unwrap();
     // The same process id, started at another time: the process that wrote this is gone.
-    let sql = "UPDATE leases SET owner_start = 1 WHERE name = 'session:dead'";
+    let sql = "UPDATE leases SET owner_start = 1, incarnation = 'other' \
+               WHERE name = 'session:dead'";
     database.write(Statement::new(sql).into()).await.unwrap();
 
     let all = journal.list_unfinished_turns(None).await.unwrap();
@@ -154,5 +155,5 @@ pub(crate) async fn a_session_in_use_is_not_deleted(fixture: Fixture) {
     database.write(Statement::new(sql).into()).await.unwrap();
     assert!(journal.delete_session(&work).await.unwrap());
     let error = journal.append(&claim, append(turn(&work, 1, "late"))).await.unwrap_err();
-    assert!(matches!(error, StoreError::Conflict { .. }), "{error}");
+    assert!(matches!(error, StoreError::SessionLost { .. }), "{error}");
 }

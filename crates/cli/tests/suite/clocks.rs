@@ -1,0 +1,94 @@
+//! Clocks that are set while turns run: limits and leases hold, and only the shown time changes.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::fixture::Lango;
+use crate::invocation::{Invocation, until};
+
+/// A wall clock that a test sets, for one process.
+struct WallClock {
+    file: PathBuf,
+}
+
+impl WallClock {
+    fn new(lango: &Lango, shift: &str) -> Self {
+        let clock = Self { file: lango.path("clock") };
+        clock.set(shift);
+        clock
+    }
+
+    fn set(&self, shift: &str) {
+        // Renamed, because the process may read at any time.
+        let draft = self.file.with_extension("draft");
+        std::fs::write(&draft, shift).unwrap();
+        std::fs::rename(draft, &self.file).unwrap();
+    }
+
+    /// Lets a process have this clock. The steady clocks of a machine do not follow its wall clock.
+    fn given_to<'a>(&self, invocation: Invocation<'a>) -> Invocation<'a> {
+        invocation
+            .set("LD_PRELOAD", library())
+            .set("FAKETIME_TIMESTAMP_FILE", &self.file)
+            .set("FAKETIME_NO_CACHE", "1")
+            .set("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+    }
+}
+
+fn library() -> PathBuf {
+    let places = Path::new("/usr/lib").read_dir().unwrap();
+    places
+        .map(|place| place.unwrap().path().join("faketime/libfaketime.so.1"))
+        .find(|library| library.is_file())
+        .expect("libfaketime is missing; run the tests with: cargo xtask test")
+}
+
+fn finished(stdout: &str) -> Value {
+    let events = stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    events.into_iter().find(|event| event["type"] == "turn_finished").unwrap()
+}
+
+const SILENCE: &str = "[[reply]]\nfault = \"silence\"\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_keeps_its_limit_and_knows_its_length_when_the_clock_is_set() {
+    for shift in ["-1h", "+1d"] {
+        let lango = Lango::playing(&[SILENCE]).await;
+        let clock = WallClock::new(&lango, "+0");
+        let invocation = clock.given_to(lango.ask("go")).small_team();
+        let running = invocation.set("LANGO_BUDGET_SECONDS", "5").start();
+        until("the model is asked", || !lango.received().is_empty()).await;
+        let begin = Instant::now();
+        clock.set(shift);
+        let ended = running.finish().await;
+        assert!(begin.elapsed() < Duration::from_secs(20), "{shift}: {:?}", begin.elapsed());
+        let outcome = finished(&ended.stdout);
+        assert_eq!(outcome["status"], "timed_out", "{shift}: {outcome}");
+        let milliseconds = outcome["work"]["milliseconds"].as_u64().unwrap();
+        assert!((4000..20_000).contains(&milliseconds), "{shift}: {outcome}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_live_session_is_not_taken_over_by_a_process_with_another_time() {
+    for shift in ["-1h", "+1h", "+1d"] {
+        let slow = "[[reply]]\nuser = \"slow\"\ndelay_ms = 3000\nsay = \"Slowly.\"\n";
+        let lango = Lango::playing(&[slow, "[[reply]]\nsay = \"Done.\"\n"]).await;
+        let session = ["--session", "shared"];
+        let first = lango.ask("slow").with(&session).small_team().start();
+        until("the model is asked", || !lango.received().is_empty()).await;
+        let clock = WallClock::new(&lango, shift);
+        let second = clock.given_to(lango.ask("next")).with(&session).small_team().run().await;
+        let first = first.finish().await;
+        assert_eq!((first.code, second.code), (0, 0), "{shift}: {first:?} {second:?}");
+        let export = lango.command(&["sessions", "export", "shared"]).run().await;
+        let events = export.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let order: Vec<String> = events
+            .filter(|event| event["type"] == "user_message" || event["type"] == "turn_finished")
+            .map(|event| event["text"].as_str().unwrap_or("end").to_owned())
+            .collect();
+        assert_eq!(order, ["slow", "end", "next", "end"], "{shift}");
+    }
+}
