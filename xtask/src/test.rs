@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use crate::glossary::Strictness;
 use crate::postgres::{PrivateServer, URL_VARIABLE};
 use crate::steps::Steps;
-use crate::{cargo, glossary, packages, peers, tools};
+use crate::{cargo, chaos, glossary, packages, peers, tools};
 
 /// The consequence of replaced words: none may come back.
 const REPLACED_WORDS: Strictness = Strictness::Deny;
@@ -114,7 +114,10 @@ fn tests(options: &Options, steps: &mut Steps) -> Result<()> {
     if options.fast {
         return Ok(());
     }
-    step("examples in documentation", &["test", "--workspace", "--doc", "--"])
+    step("examples in documentation", &["test", "--workspace", "--doc", "--"])?;
+    steps.take("random faults", "cargo xtask chaos", || {
+        chaos::run_all(chaos::MINUTES_IN_TESTS, &server)
+    })
 }
 
 #[cfg(test)]

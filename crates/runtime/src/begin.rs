@@ -260,7 +260,8 @@ impl SharedRuntime {
         }
         let is_direct_call = turn.is_direct_call().await;
         let space = turn.space.own().clone();
-        let ended = turn.run().await?;
+        // The rest of a turn is a large future, and most callers only wait for it.
+        let ended = Box::pin(turn.run()).await?;
         let mut turns = Vec::clone(&cache.turns);
         turns.extend(self.adapter.past_turns(&ended.conversation()));
         let finished = cache.finished + 1;
@@ -335,7 +336,7 @@ impl SharedRuntime {
             let (past, images) = (Arc::default(), Vec::new());
             let turn = Turn::new(Arc::clone(self), recorder, past, images, control, space);
             turn.close_all_calls().await?;
-            turn.run().await?;
+            Box::pin(turn.run()).await?;
             let (cancel, wait) = (CancellationToken::new(), self.settings.claim_wait);
             claim = self.claim_session(&session, &cancel, wait).await?;
         }

@@ -84,7 +84,8 @@ impl Database {
     pub async fn migrate(&self, component: &SchemaComponent) -> Result<(), StoreError> {
         match &*self.engine {
             DatabaseEngine::Sqlite(database) => database.migrate(*component).await,
-            DatabaseEngine::Postgres(database) => database.migrate(component).await,
+            // Retries make these futures large, and every caller would hold one, on SQLite too.
+            DatabaseEngine::Postgres(database) => Box::pin(database.migrate(component)).await,
         }
     }
 
@@ -93,7 +94,7 @@ impl Database {
     pub async fn write(&self, batch: Batch) -> Result<Vec<u64>, StoreError> {
         let written = match &*self.engine {
             DatabaseEngine::Sqlite(database) => database.write(batch).await,
-            DatabaseEngine::Postgres(database) => database.write(batch).await,
+            DatabaseEngine::Postgres(database) => Box::pin(database.write(batch)).await,
         };
         written.inspect_err(|error| log_failure("write", error))
     }
@@ -103,7 +104,7 @@ impl Database {
     pub async fn query(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
         let read = match &*self.engine {
             DatabaseEngine::Sqlite(database) => database.query(statement).await,
-            DatabaseEngine::Postgres(database) => database.query(statement).await,
+            DatabaseEngine::Postgres(database) => Box::pin(database.query(statement)).await,
         };
         read.inspect_err(|error| log_failure("read", error))
     }
@@ -117,7 +118,9 @@ impl Database {
     {
         let read = match &*self.engine {
             DatabaseEngine::Sqlite(database) => database.fold(statement, state, step).await,
-            DatabaseEngine::Postgres(database) => database.fold(statement, state, step).await,
+            DatabaseEngine::Postgres(database) => {
+                Box::pin(database.fold(statement, state, step)).await
+            }
         };
         read.inspect_err(|error| log_failure("read", error))
     }
