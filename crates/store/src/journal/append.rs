@@ -142,9 +142,10 @@ macro_rules! insert_if_leased {
     ($lock:literal) => {
         concat!(
             "INSERT INTO events \
-             (session, seq, id, turn, at, author, branch, step, type, payload) \
+             (session, seq, id, turn, at, author, branch, step, type, payload, checksum) \
              SELECT $1, CAST($2 AS BIGINT), $3, $4, CAST($5 AS BIGINT), $6, $7, \
-             CAST($8 AS BIGINT), $9, $10 FROM leases WHERE name = $11 AND token = $12",
+             CAST($8 AS BIGINT), $9, $10, CAST($11 AS BIGINT) \
+             FROM leases WHERE name = $12 AND token = $13",
             $lock
         )
     };
