@@ -92,3 +92,17 @@ async fn a_live_session_is_not_taken_over_by_a_process_with_another_time() {
         assert_eq!(order, ["slow", "end", "next", "end"], "{shift}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_session_is_the_one_that_was_used_last_whatever_the_clock_says() {
+    let lango = Lango::playing(&["[[reply]]\nsay = \"Done.\"\n"]).await;
+    let first = lango.ask("first").with(&["--session", "first"]).small_team().run().await;
+    let clock = WallClock::new(&lango, "-1h");
+    let second = lango.ask("second").with(&["--session", "second"]).small_team();
+    let second = clock.given_to(second).run().await;
+    assert_eq!((first.code, second.code), (0, 0), "{first:?} {second:?}");
+    let third = lango.ask("third").with(&["--last"]).small_team().run().await;
+    assert_eq!(third.code, 0, "{third:?}");
+    let shown = lango.command(&["sessions", "show", "second"]).run().await;
+    assert!(shown.stdout.contains("third"), "{shown:?}");
+}

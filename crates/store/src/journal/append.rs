@@ -228,6 +228,7 @@ fn push_consequences(
             batch.push(
                 Statement::new(
                     "UPDATE sessions SET updated_at = $2, turns = turns + 1, \
+                     last_use = (SELECT COALESCE(MAX(last_use), 0) + 1 FROM sessions), \
                      title = CASE WHEN title = '' THEN $3 ELSE title END WHERE id = $1",
                 )
                 .bind(session)

@@ -280,8 +280,9 @@ impl SessionState {
 fn create_session(session: &SessionId, workspace: &str, head: u64) -> Statement {
     let now = Timestamp::now().as_microseconds();
     Statement::new(
-        "INSERT INTO sessions (id, title, workspace, created_at, updated_at, turns) \
-         VALUES ($1, '', $2, $3, $3, 0) \
+        "INSERT INTO sessions (id, title, workspace, created_at, updated_at, turns, last_use) \
+         VALUES ($1, '', $2, $3, $3, 0, \
+         (SELECT COALESCE(MAX(last_use), 0) + 1 FROM sessions)) \
          ON CONFLICT (id) DO UPDATE SET workspace = sessions.workspace \
          WHERE (SELECT COALESCE(MAX(seq), 0) FROM events WHERE session = $1) = $4",
     )

@@ -10,6 +10,7 @@ pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
         Migration { version: 3, sqlite: REDACTED_EVENTS, postgres: REDACTED_EVENTS },
         Migration { version: 4, sqlite: SQLITE_4, postgres: POSTGRES_4 },
         Migration { version: 5, sqlite: CHECKSUMS, postgres: CHECKSUMS },
+        Migration { version: 6, sqlite: LAST_USES, postgres: LAST_USES },
     ],
 };
 
@@ -179,6 +180,15 @@ CREATE TABLE queued_turns (
     accepted_at BIGINT NOT NULL
 );
 CREATE INDEX queued_turns_of_session ON queued_turns (session, position);
+";
+
+// The order in which sessions were used, which a wall clock that is set does not change.
+const LAST_USES: &str = "
+ALTER TABLE sessions ADD COLUMN last_use BIGINT NOT NULL DEFAULT 0;
+UPDATE sessions SET last_use = ranked.place FROM
+    (SELECT id, ROW_NUMBER() OVER (ORDER BY updated_at, id) AS place FROM sessions) AS ranked
+    WHERE ranked.id = sessions.id;
+CREATE INDEX sessions_by_last_use ON sessions (last_use);
 ";
 
 // Rows from before have none.

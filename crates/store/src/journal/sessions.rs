@@ -63,7 +63,7 @@ impl Journal {
 
     /// Returns the most recently used sessions, latest first.
     pub async fn list_sessions(&self, limit: u32) -> Result<Vec<SessionSummary>, StoreError> {
-        let statement = summaries!("ORDER BY s.updated_at DESC, s.id DESC LIMIT $1").bind(limit);
+        let statement = summaries!("ORDER BY s.last_use DESC, s.id DESC LIMIT $1").bind(limit);
         let rows = self.database.query(statement).await?;
         rows.iter().map(|row| self.read_session_summary(row)).collect()
     }
@@ -71,7 +71,7 @@ impl Journal {
     /// Returns the most recently used session.
     pub async fn find_latest_session(&self) -> Result<Option<SessionId>, StoreError> {
         let statement =
-            Statement::new("SELECT id FROM sessions ORDER BY updated_at DESC, id DESC LIMIT 1");
+            Statement::new("SELECT id FROM sessions ORDER BY last_use DESC, id DESC LIMIT 1");
         Ok(self.read_session_ids(statement).await?.pop())
     }
 
@@ -81,7 +81,7 @@ impl Journal {
         let length = i64::try_from(prefix.chars().count()).unwrap_or(i64::MAX);
         let statement = Statement::new(
             "SELECT id FROM sessions WHERE substr(id, 1, $2) = $1 \
-             ORDER BY updated_at DESC, id DESC",
+             ORDER BY last_use DESC, id DESC",
         )
         .bind(prefix)
         .bind(length);

@@ -21,6 +21,8 @@ enum Condition {
     Open,
     /// Nothing is transferred, and nothing is said about it. Those that were there end afterwards.
     Silent,
+    /// They are closed at once, as by a machine whose server is not running.
+    Away,
 }
 
 /// What happens to the next commit.
@@ -76,6 +78,12 @@ impl Proxy {
         self.condition.send_replace(Condition::Silent);
     }
 
+    /// Closes all connections, and new ones too, until [`Proxy::open`].
+    pub fn go_away(&self) {
+        self.condition.send_replace(Condition::Away);
+        self.cut();
+    }
+
     /// Lets everything through.
     pub fn open(&self) {
         self.condition.send_replace(Condition::Open);
@@ -92,14 +100,18 @@ impl Proxy {
         let mut condition = self.condition.subscribe();
         let carrying = async {
             // A new connection waits as the others do.
-            condition.wait_for(|condition| *condition == Condition::Open).await.ok()?;
+            if *condition.wait_for(|condition| *condition != Condition::Silent).await.ok()?
+                == Condition::Away
+            {
+                return None;
+            }
             let mut server = TcpStream::connect(&target).await.ok()?;
             let relayed = AtomicBool::new(true);
             let (mut answers, mut requests) = server.split();
             let (mut from_client, mut to_client) = client.split();
             tokio::select! {
                 biased;
-                changed = condition.wait_for(|condition| *condition == Condition::Silent) => {
+                changed = condition.wait_for(|condition| *condition != Condition::Open) => {
                     changed.ok()?;
                 }
                 // Either side has ended.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lango_store::DatabaseLocation;
+use lango_store::{Database, DatabaseLocation, Statement};
 use lango_store::testing::{Proxy, on_postgres};
 use rustix::process::Signal;
 
@@ -80,6 +80,47 @@ async fn health_is_told_at_once_and_a_server_works_again_after_the_silence() {
         proxy.open();
         assert_eq!(server.say("again").await.status, 200);
         assert_eq!(server.stop().await.code, 0);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_away_for_a_while_does_not_end_turns_and_tasks() {
+    on_postgres(|location| async move {
+        let (proxy, url) = proxied(&location).await;
+        let lango = Lango::playing(&[&slow(1_500, "Here again."), ECHO]).await;
+        let running = lango.command(&["run", "slow"]).set("LANGO_DATABASE_URL", &url).start();
+        until("the model is asked", || !lango.received().is_empty()).await;
+        // Longer than a restart takes, and than connections were retried before.
+        proxy.go_away();
+        tokio::time::sleep(Duration::from_secs(12)).await;
+        proxy.open();
+        let ended = running.finish().await;
+        assert_eq!((ended.code, ended.stdout.trim()), (0, "Here again."), "{ended:?}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_refuses_a_server_that_allows_no_changes_as_run_does() {
+    on_postgres(|location| async move {
+        let DatabaseLocation::Postgres(url) = &location else { panic!("not PostgreSQL") };
+        let lango = Lango::playing(&[ECHO]).await;
+        let command = |arguments: &[&str]| {
+            lango.command(arguments).set("LANGO_DATABASE_URL", url)
+        };
+        assert_eq!(command(&["run", "hello"]).run().await.code, 0);
+        let database = Database::open(&location).await.unwrap();
+        let name = "SELECT current_database()";
+        let rows = database.query(Statement::new(name)).await.unwrap();
+        let name = rows[0].text(0).unwrap().to_owned();
+        let freeze = format!("ALTER DATABASE \"{name}\" SET default_transaction_read_only = on");
+        database.write(Statement::new(freeze.leak()).into()).await.unwrap();
+        database.close().await;
+        assert_ne!(command(&["run", "hello"]).run().await.code, 0);
+        let told = command(&["doctor"]).run().await;
+        assert_ne!(told.code, 0, "{told:?}");
+        assert!(told.stdout.contains("no changes"), "{told:?}");
     })
     .await;
 }
