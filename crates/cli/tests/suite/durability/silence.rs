@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use lango_store::{Database, DatabaseLocation, Statement};
 use lango_store::testing::{Proxy, on_postgres};
+use lango_store::{Database, DatabaseLocation, Statement};
 use rustix::process::Signal;
 
 use crate::fixture::Lango;
@@ -106,9 +106,7 @@ async fn doctor_refuses_a_server_that_allows_no_changes_as_run_does() {
     on_postgres(|location| async move {
         let DatabaseLocation::Postgres(url) = &location else { panic!("not PostgreSQL") };
         let lango = Lango::playing(&[ECHO]).await;
-        let command = |arguments: &[&str]| {
-            lango.command(arguments).set("LANGO_DATABASE_URL", url)
-        };
+        let command = |arguments: &[&str]| lango.command(arguments).set("LANGO_DATABASE_URL", url);
         assert_eq!(command(&["run", "hello"]).run().await.code, 0);
         let database = Database::open(&location).await.unwrap();
         let name = "SELECT current_database()";
