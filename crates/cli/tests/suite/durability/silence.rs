@@ -113,7 +113,7 @@ async fn doctor_refuses_a_server_that_allows_no_changes_as_run_does() {
         let rows = database.query(Statement::new(name)).await.unwrap();
         let name = rows[0].text(0).unwrap().to_owned();
         let freeze = format!("ALTER DATABASE \"{name}\" SET default_transaction_read_only = on");
-        database.write(Statement::new(freeze.leak()).into()).await.unwrap();
+        database.write(Statement::new(freeze).into()).await.unwrap();
         database.close().await;
         assert_ne!(command(&["run", "hello"]).run().await.code, 0);
         let told = command(&["doctor"]).run().await;
