@@ -177,3 +177,23 @@ async fn a_lock_that_another_client_holds_is_waited_for_and_named() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_away_for_a_while_is_waited_for() {
+    on_postgres(|fixture: Fixture| async move {
+        let (proxy, location) = proxied(&fixture).await;
+        let database = Database::open(&location).await.unwrap();
+        let create = Statement::new("CREATE TABLE t (n BIGINT)");
+        database.write(create.into()).await.unwrap();
+        proxy.go_away();
+        let writer = database.clone();
+        let insert = Statement::new("INSERT INTO t VALUES ($1)").bind(1_i64);
+        let writing = tokio::spawn(async move { writer.write(insert.into()).await });
+        // Longer than connections were retried before.
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        assert!(!writing.is_finished());
+        proxy.open();
+        assert_eq!(writing.await.unwrap().unwrap(), [1]);
+    })
+    .await;
+}
