@@ -26,6 +26,16 @@ pub(crate) fn command(arguments: &[&str]) -> Result<Command> {
     Ok(command)
 }
 
+/// Returns the path of a program that [`command`] built, without optimisation.
+pub(crate) fn built_program(name: &str) -> Result<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let directory = match target_directory(|name| std::env::var_os(name)) {
+        Some(directory) => directory,
+        None => set("CARGO_TARGET_DIR").map_or(root()?.join("target"), PathBuf::from),
+    };
+    Ok(directory.join("debug").join(name))
+}
+
 /// Runs cargo and fails where it fails.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     check(&mut command(arguments)?)

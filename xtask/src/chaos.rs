@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 pub(crate) fn run_all(minutes: u64, server: &PrivateServer) -> Result<()> {
     // With the whole workspace, as the tests are built: other features would compile it anew.
     cargo::run(&["build", "--workspace", "--all-targets"])?;
-    let program = std::env::current_exe()?.with_file_name("lango-chaos");
+    let program = cargo::built_program("lango-chaos")?;
     let seconds = (minutes * 60 / 6).max(1).to_string();
     let mut failed = 0;
     for servers in 1..=3 {
