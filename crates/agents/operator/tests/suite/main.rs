@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "clippy knows tests by their attribute, not their helpers")]
 
 mod confinement;
+mod declarations;
 mod edit;
 mod list;
 mod never_outside;
