@@ -12,6 +12,7 @@ use super::content::is_binary;
 use super::difference::{LineChanges, compare_texts};
 use super::edit_hint::explain_missing_text;
 use super::preview;
+use super::report::FilesReport;
 use crate::blocking::run_blocking;
 use crate::changes::FileChange;
 use crate::sentence::{describe_activity, report_change};
@@ -118,10 +119,11 @@ impl Tool for EditFile {
         describe_activity("Editing", &arguments.path)
     }
 
-    fn report(&self, _: &EditArguments, output: &EditResult) -> Option<CallReport> {
+    fn report(&self, arguments: &EditArguments, output: &EditResult) -> Option<CallReport> {
         let EditResult { path, matches, changes, diff } = output;
         let summary = format!("Edited {}{}, {changes}:", code_span(path), output.describe_places());
         let facts = EditFacts { path, matches: *matches, changes: *changes };
+        let facts = FilesReport::about(self.workspace.relative_path(&arguments.path), facts);
         Some(report_change(summary).verbatim(diff.as_str()).data(&facts))
     }
 

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::preview;
+use super::report::FilesReport;
 use crate::Records;
 use crate::blocking::run_blocking;
 use crate::changes::FileChange;
@@ -82,14 +83,16 @@ impl Tool for MakeDirectory {
         describe_activity("Making the directory", &arguments.path)
     }
 
-    fn report(&self, _: &MakeArguments, output: &MakeResult) -> Option<CallReport> {
+    fn report(&self, arguments: &MakeArguments, output: &MakeResult) -> Option<CallReport> {
         let name = code_span(&output.path);
         let report = if output.created {
             report_change(format!("Made the directory {name}."))
         } else {
             CallReport::new(format!("{name} was there already; nothing was changed."))
         };
-        Some(report.data(output))
+        Some(
+            report.data(&FilesReport::about(self.workspace.relative_path(&arguments.path), output)),
+        )
     }
 
     fn propose(&self, arguments: &MakeArguments) -> Option<Proposal> {

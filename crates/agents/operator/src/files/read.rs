@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::content::{SNIFFED_BYTES, describe_binary, is_binary};
 use super::line_window::LineWindow;
 use super::preview;
+use super::report::FilesReport;
 use crate::OperatorSettings;
 use crate::blocking::inspect_path;
 use crate::sentence::{count_with_noun, describe_activity};
@@ -126,8 +127,9 @@ impl Tool for ReadFile {
         describe_activity("Reading", &arguments.path)
     }
 
-    fn report(&self, _: &ReadArguments, output: &ReadResult) -> Option<CallReport> {
-        Some(output.report())
+    fn report(&self, arguments: &ReadArguments, output: &ReadResult) -> Option<CallReport> {
+        let file = self.workspace.relative_path(&arguments.path);
+        Some(output.report(file))
     }
 
     fn propose(&self, arguments: &ReadArguments) -> Option<Proposal> {
@@ -145,12 +147,12 @@ struct LineRange<'a> {
 }
 
 impl ReadResult {
-    fn report(&self) -> CallReport {
+    fn report(&self, file: String) -> CallReport {
         let (path, text, first_line, last_line, total_lines) = match self {
             Self::Binary { path, size, kind } => {
                 let size = count_with_noun(*size, "byte", "bytes");
                 let summary = format!("{} is not text: {kind}, {size}.", code_span(path));
-                return CallReport::new(summary).data(self);
+                return CallReport::new(summary).data(&FilesReport::about(file, self));
             }
             Self::Text { path, text, first_line, last_line, total_lines, .. } => {
                 (path, text, *first_line, *last_line, *total_lines)
@@ -158,6 +160,7 @@ impl ReadResult {
         };
         let name = code_span(path);
         let range = LineRange { path, first_line, last_line, total_lines };
+        let range = FilesReport::about(file, range);
         let lines = if first_line == last_line {
             format!("line {first_line}")
         } else {

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::content::count_lines;
 use super::difference::{LineChanges, compare_texts};
 use super::preview::{self, RenderedContent};
+use super::report::FilesReport;
 use crate::blocking::run_blocking;
 use crate::changes::FileChange;
 use crate::sentence::{describe_activity, report_change};
@@ -128,13 +129,16 @@ impl Tool for WriteFile {
         describe_activity("Writing", &arguments.path)
     }
 
-    fn report(&self, _: &WriteArguments, output: &WriteResult) -> Option<CallReport> {
+    fn report(&self, arguments: &WriteArguments, output: &WriteResult) -> Option<CallReport> {
         let WriteResult { path, bytes, created, changes } = output;
         let done = if *created { "Created" } else { "Replaced the content of" };
         let bytes = plural(*bytes, "byte", "bytes");
         let changes = changes.map(|changes| format!(", {changes}")).unwrap_or_default();
         let summary = format!("{done} {}: {bytes}{changes}.", code_span(path));
-        Some(report_change(summary).data(output))
+        Some(
+            report_change(summary)
+                .data(&FilesReport::about(self.workspace.relative_path(&arguments.path), output)),
+        )
     }
 
     fn propose(&self, arguments: &WriteArguments) -> Option<Proposal> {

@@ -4,6 +4,7 @@
 mod confinement;
 mod declarations;
 mod edit;
+mod find;
 mod list;
 mod never_outside;
 mod places;

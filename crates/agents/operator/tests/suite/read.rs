@@ -108,12 +108,14 @@ async fn unknown_and_missing_parameters_are_rejected() {
         };
         let unknown = r#"{"path":".","command":"x","pattern":"x","unknown":1}"#;
         assert!(rejects(unknown), "{}", tool.name());
-        // Only a listing needs no argument: it lists the workspace then.
-        assert_eq!(rejects("{}"), tool.name() != "fs_list", "{}", tool.name());
+        // Without arguments these list and find all that is in the workspace.
+        let needs_none = ["fs_find", "fs_list"].contains(&tool.name());
+        assert_eq!(rejects("{}"), !needs_none, "{}", tool.name());
         assert!(tool.declaration.parameters.get().contains("\"additionalProperties\":false"));
     }
     let names: Vec<_> = bench.registry.names().collect();
-    let files = ["delete", "edit", "list", "mkdir", "move", "read", "search", "stat", "write"];
+    let files =
+        ["delete", "edit", "find", "list", "mkdir", "move", "read", "search", "stat", "write"];
     for name in files.map(|name| format!("fs_{name}")) {
         assert!(names.contains(&name.as_str()), "{name}");
     }
