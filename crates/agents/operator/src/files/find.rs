@@ -36,22 +36,26 @@ pub(crate) struct FindFiles {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FindArguments {
-    /// Name or path, such as "*.pdf" or "src/**/*.md"; without wildcards a part of the name.
+    /// "*.pdf", "src/**/*.md", or a part of the name.
     #[serde(default)]
     glob: Option<String>,
     #[serde(default)]
     kind: Option<FindKind>,
     #[serde(default = "default_path")]
     path: String,
-    /// Such as "500 KB" or "1GiB".
+    /// As "500 KB" or "1GiB".
     #[serde(default)]
+    #[schemars(with = "String")]
     min_size: Option<ByteSize>,
     #[serde(default)]
+    #[schemars(with = "String")]
     max_size: Option<ByteSize>,
-    /// Date, or age such as "7d".
+    /// Date, or age as "7d".
     #[serde(default)]
+    #[schemars(with = "String")]
     changed_after: Option<PointInTime>,
     #[serde(default)]
+    #[schemars(with = "String")]
     changed_before: Option<PointInTime>,
     /// Largest or latest first.
     #[serde(default)]
@@ -69,7 +73,7 @@ fn default_path() -> String {
     ".".to_owned()
 }
 
-/// Selects the order of what was found.
+// No description: the parameter has one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum SortKey {
@@ -137,8 +141,8 @@ impl Tool for FindFiles {
     type Arguments = FindArguments;
     type Output = FindResult;
     const NAME: &'static str = "fs_find";
-    const DESCRIPTION: &'static str = "Finds files in all subdirectories. A directory's size is that \
-        of all in it. Skips what .gitignore names.";
+    const DESCRIPTION: &'static str = "Finds files, also in subdirectories. A directory's size is that \
+        of all in it.";
     const LEVEL: SafetyLevel = SafetyLevel::Safe;
     const READ_ONLY: bool = true;
 

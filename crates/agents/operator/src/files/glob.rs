@@ -44,6 +44,11 @@ impl PathGlob {
             || path.strip_prefix(start).is_ok_and(|path| self.matcher.is_match(path))
             || (self.is_name && path.file_name().is_some_and(|name| self.matcher.is_match(name)))
     }
+
+    /// Tells whether exactly this path matches.
+    pub(super) fn is_exact(&self, path: &Path) -> bool {
+        self.matcher.is_match(path)
+    }
 }
 
 /// Tells whether a text has characters that a glob gives a meaning to.

@@ -27,10 +27,9 @@ pub(crate) struct ListFiles {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListArguments {
-    /// Directory in the workspace; "." is the workspace.
     #[serde(default = "default_path")]
     path: String,
-    /// Levels to descend, 1 to 8.
+    /// Levels, 1 to 8.
     #[serde(default = "default_depth")]
     depth: u32,
 }

@@ -22,7 +22,6 @@ pub(crate) struct MakeDirectory {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MakeArguments {
-    /// Directory in the workspace; missing parents are made too.
     path: String,
 }
 

@@ -27,18 +27,18 @@ pub(crate) struct SearchFiles {
 pub(crate) struct SearchArguments {
     /// Regular expression, matched line by line.
     pattern: String,
-    /// File or directory to search.
+    /// File or directory.
     #[serde(default = "default_path")]
     path: String,
-    /// Only files whose name or path matches, such as "*.rs" or "src/**/*.md".
+    /// Only files as "*.rs" or "src/**/*.md".
     #[serde(default)]
     glob: Option<String>,
     #[serde(default)]
     ignore_case: bool,
-    /// Numbers of matches instead of lines.
+    /// Numbers instead of lines.
     #[serde(default)]
     count: bool,
-    /// Files that have no match.
+    /// Files without a match.
     #[serde(default)]
     files_without: bool,
 }

@@ -1,12 +1,10 @@
 //! Reads and writes sizes of files as people do.
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Is a number of bytes, given as a number or as a text such as "500 KB" or "1GiB".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "SizeArgument")]
-#[schemars(with = "String")]
 pub(super) struct ByteSize(pub(super) u64);
 
 #[derive(Deserialize)]

@@ -27,7 +27,6 @@ pub(crate) struct StatFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StatArguments {
-    /// Path in the workspace.
     path: String,
 }
 

@@ -3,7 +3,6 @@
 use cap_std::fs::Metadata;
 use jiff::civil::DateTime;
 use jiff::{Span, Timestamp, ToSpan as _, Zoned};
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Returns the time of the last change, unless the system does not know it.
@@ -22,9 +21,8 @@ pub(super) fn format_time(time: Timestamp) -> String {
 }
 
 /// Is a point in time, given as a date, a time, or the age that it has now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-#[schemars(with = "String")]
 pub(super) struct PointInTime(pub(super) Timestamp);
 
 impl TryFrom<String> for PointInTime {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::EntryKind;
 
-/// Selects what is found.
+// No description: a model knows from the values what is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum FindKind {

@@ -43,19 +43,19 @@ async fn a_change_says_what_changed_and_how_to_take_it_back() {
             "fs_move",
             json!({"from": "new.txt", "to": "sub/new.txt"}),
             "Moved `new.txt` to `sub/new.txt`.",
-            json!({"from": "new.txt", "to": "sub/new.txt"}),
+            json!({"paths": ["sub/new.txt"], "from": ["new.txt"]}),
         ),
         (
             "fs_delete",
             json!({"path": "latin"}),
             "Deleted `latin`.",
-            json!({"path": "latin", "entries": 1}),
+            json!({"paths": ["latin"], "entries": 1}),
         ),
         (
             "fs_delete",
             json!({"path": "sub", "recursive": true}),
             "Deleted `sub` with the 3 entries in it.",
-            json!({"path": "sub", "entries": 4}),
+            json!({"paths": ["sub"], "entries": 4}),
         ),
     ] {
         let report = bench.report(tool, arguments).await;
