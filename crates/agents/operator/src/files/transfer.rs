@@ -149,12 +149,10 @@ impl Transfer {
             // A directory that is yet to be made cannot be resolved, but the path is resolved.
             let mut to = workspace.propose_location(&target, PathUse::Entry);
             if self.is_single {
-                let given = arguments.from.given().first();
-                from = given
-                    .into_iter()
-                    .fold(from, |step, given| step.with_spelling(vec![given.clone()]));
-                to = to.with_spelling(vec![arguments.to.clone()]);
+                let given = arguments.from.given().iter();
+                from = given.fold(from, |step, given| step.with_spelling(vec![given.clone()]));
             }
+            to = to.with_spelling(vec![arguments.to.clone()]);
             build_step(from, to, arguments.overwrite)
         };
         self.items.iter().map(propose).collect()
