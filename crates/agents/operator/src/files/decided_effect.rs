@@ -18,6 +18,11 @@ impl DecidedEffect {
         let _ = self.digest.set(digest);
     }
 
+    /// Remembers that the call would have been refused: then it is, whatever it could do since.
+    pub(super) fn remember_refusal(&self) {
+        self.remember("refused".to_owned());
+    }
+
     /// Refuses an effect that is not the one that was decided on.
     pub(super) fn check(&self, digest: &str) -> Result<(), ToolError> {
         match self.digest.get() {

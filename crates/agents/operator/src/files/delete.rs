@@ -18,7 +18,7 @@ use super::report::FilesReport;
 use super::tree::{Tree, TreeKind, too_much_error};
 use crate::blocking::run_blocking;
 use crate::changes::{ChangeKind, FileChange, PreviousFile};
-use crate::sentence::{describe_activity, report_change};
+use crate::sentence::report_change;
 use crate::workspace::{PathUse, Workspace, WorkspacePath};
 use crate::{OperatorSettings, Records};
 
@@ -76,7 +76,10 @@ impl DeleteFile {
             .map(|()| arguments.decided.remember(tree.digest()));
         let refused = match added {
             Ok(()) => String::new(),
-            Err(error) => format!(" (will be refused: {error})"),
+            Err(error) => {
+                arguments.decided.remember_refusal();
+                format!(" (will be refused: {error})")
+            }
         };
         let all = if arguments.recursive { " and all that is in it" } else { "" };
         if let ([path], true) = (resolved.paths.as_slice(), resolved.is_single) {
@@ -132,7 +135,7 @@ impl Tool for DeleteFile {
     }
 
     fn describe(&self, arguments: &DeleteArguments) -> Option<String> {
-        describe_activity("Deleting", &arguments.path.describe())
+        arguments.path.describe_activity("Deleting")
     }
 
     fn report(&self, _: &DeleteArguments, output: &DeleteResult) -> Option<CallReport> {
@@ -164,6 +167,7 @@ impl Tool for DeleteFile {
         let summary = match &resolved {
             Ok(resolved) => self.describe_paths(arguments, resolved),
             Err(error) => {
+                arguments.decided.remember_refusal();
                 let paths = make_visible(&path.given().join(", "));
                 format!("Delete {paths} (will be refused: {error})")
             }

@@ -12,6 +12,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::glob::{PathGlob, has_wildcard};
+use crate::sentence::describe_activity;
 use crate::workspace::{EntryKind, Workspace, WorkspacePath, is_git, read_entries};
 
 /// Limits how many paths one call names: a question lists each of them.
@@ -79,11 +80,12 @@ impl PathList {
         &self.given
     }
 
-    /// Returns the paths in a few words: the one, or "3 paths".
-    pub(super) fn describe(&self) -> String {
+    /// Returns "Deleting `a`", or "Deleting 3 paths"; none if no path is named.
+    pub(super) fn describe_activity(&self, verb: &str) -> Option<String> {
         match self.given.as_slice() {
-            [path] => path.clone(),
-            paths => format!("{} paths", paths.len()),
+            [] => None,
+            [path] => describe_activity(verb, path),
+            paths => Some(format!("{verb} {} paths", paths.len())),
         }
     }
 

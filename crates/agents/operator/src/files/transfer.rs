@@ -15,7 +15,7 @@ use super::preview;
 use super::report::FilesReport;
 use super::size::format_size;
 use crate::changes::PreviousFile;
-use crate::sentence::{code, describe_activity, report_change};
+use crate::sentence::{code, report_change};
 use crate::workspace::{EntryKind, PathUse, Workspace, WorkspacePath, is_git, permission_bits};
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -195,6 +195,7 @@ pub(super) fn propose_transfer(
         Err(error) => Err(error.clone()),
     };
     let summary = described.unwrap_or_else(|error| {
+        arguments.decided.remember_refusal();
         let from = make_visible(&from.given().join(", "));
         format!("{verb} {from} to {} (will be refused: {error})", make_visible(to))
     });
@@ -342,7 +343,7 @@ impl TransferResult {
 
 /// Describes a call: "Moving `a` to `b`".
 pub(super) fn describe_transfer(verb: &str, arguments: &TransferArguments) -> Option<String> {
-    let activity = describe_activity(verb, &arguments.from.describe())?;
+    let activity = arguments.from.describe_activity(verb)?;
     Some(format!("{activity} to {}", code(&arguments.to)))
 }
 

@@ -192,6 +192,23 @@ async fn what_changed_since_the_question_is_not_touched() {
 }
 
 #[tokio::test]
+async fn what_was_to_be_refused_is_refused() {
+    let bench = bench().await;
+    for (tool, arguments) in [
+        ("fs_delete", json!({"path": "*.new"})),
+        ("fs_move", json!({"from": "*.new", "to": "moved"})),
+        ("fs_copy", json!({"from": "x.new", "to": "copied"})),
+    ] {
+        let prepared = bench.registry.get(tool).unwrap().prepare(&arguments.to_string()).unwrap();
+        assert!(prepared.propose().unwrap().summary.contains("will be refused"), "{tool}");
+        bench.put("x.new", "");
+        assert!(bench.run(prepared).await.is_err(), "{tool}");
+        assert!(bench.path("x.new").exists() && !bench.path("copied").exists(), "{tool}");
+        std::fs::remove_file(bench.path("x.new")).unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_failure_takes_back_what_was_done_before_it() {
     let bench = bench().await;
     // There is room for these names where they are, and not in a directory with a long name.

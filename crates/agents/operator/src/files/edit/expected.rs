@@ -62,6 +62,6 @@ impl JsonSchema for ExpectedMatches {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"anyOf": [{"type": "integer"}, {"enum": ["all"]}]})
+        json_schema!({"anyOf": [{"type": "integer"}, {"type": "string", "enum": ["all"]}]})
     }
 }

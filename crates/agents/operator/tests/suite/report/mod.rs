@@ -34,7 +34,7 @@ async fn every_tool_says_what_a_call_is_about() {
         ("fs_mkdir", json!({"path": "a"}), "Making the directory `a`"),
         ("fs_move", json!({"from": "a", "to": "b"}), "Moving `a` to `b`"),
         ("fs_delete", json!({"path": "sub"}), "Deleting `sub`"),
-        ("fs_delete", json!({"path": ["a", "b"]}), "Deleting `2 paths`"),
+        ("fs_delete", json!({"path": ["a", "b"]}), "Deleting 2 paths"),
         ("fs_copy", json!({"from": "*.txt", "to": "b"}), "Copying `*.txt` to `b`"),
         ("fs_append", json!({"path": "a", "content": "x"}), "Adding to `a`"),
         ("fs_find", json!({"glob": "*.txt"}), "Finding `*.txt`"),
