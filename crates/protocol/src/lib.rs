@@ -10,6 +10,7 @@ mod instruction;
 pub mod marker;
 mod outcome;
 mod report;
+mod reported_files;
 mod right;
 mod space;
 mod time;
@@ -24,6 +25,7 @@ pub use ids::{AgentName, CallId, Caller, EventId, InvalidName, SessionId, TurnId
 pub use instruction::{ForeignText, Instruction, InstructionText};
 pub use outcome::{FailureClass, Outcome, OutcomeStatus, WorkDone};
 pub use report::{CallReport, MAX_DETAILS_BYTES, MAX_SUMMARY_BYTES, ReportDetails};
+pub use reported_files::ReportedFiles;
 pub use right::{InvalidRight, Right, Rights};
 pub use space::{OWNER, OwnerStore, Space, SpaceAccess};
 pub use time::Timestamp;

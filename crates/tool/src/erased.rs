@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use lango_protocol::{AgentName, CallReport, InstructionText};
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 
+use crate::schema::parameters_of;
 use crate::{Proposal, SafetyLevel, ToolContext, ToolDeclaration, ToolError};
 
 /// Defines a tool with its own types.
@@ -286,26 +285,6 @@ impl ToolDeclaration {
             parameters: parameters_of::<A>(),
             level,
         }
-    }
-}
-
-/// Returns the schema of `A`, without the keys that cost tokens and tell a model nothing.
-fn parameters_of<A: JsonSchema>() -> Arc<RawValue> {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<A>();
-    schema.remove("title");
-    schema.remove("description");
-    write_schema(&schema)
-}
-
-/// Returns a schema of this program as JSON.
-pub fn write_schema(schema: &impl Serialize) -> Arc<RawValue> {
-    match serde_json::value::to_raw_value(schema) {
-        Ok(text) => Arc::from(text),
-        Err(error) => unreachable!("a schema is plain data, which JSON can express: {error}"),
     }
 }
 

@@ -11,12 +11,12 @@ mod erased;
 mod error;
 mod proposal;
 mod registry;
+mod schema;
 
 pub use context::{ExcludedPaths, ToolContext};
 pub use declaration::{SafetyLevel, ToolDeclaration};
-pub use erased::{
-    AnyTool, ErasedCall, PreparedCall, RegisteredTool, Tool, ToolFuture, ToolOutput, write_schema,
-};
+pub use erased::{AnyTool, ErasedCall, PreparedCall, RegisteredTool, Tool, ToolFuture, ToolOutput};
 pub use error::ToolError;
 pub use proposal::{BoundResource, CarriedText, Proposal, ProposedStep, StepDirectory};
 pub use registry::{DuplicateTool, ToolRegistry};
+pub use schema::write_schema;

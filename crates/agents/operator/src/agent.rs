@@ -7,8 +7,8 @@ use lango_store::{Database, StoreError};
 use lango_tool::RegisteredTool;
 
 use crate::files::{
-    DeleteFile, EditFile, ListFiles, MakeDirectory, MoveFile, ReadFile, SearchFiles, StatFile,
-    WriteFile,
+    AppendFile, CopyFile, DeleteFile, EditFile, FindFiles, ListFiles, MakeDirectory, MoveFile,
+    ReadFile, SearchFiles, StatFile, WriteFile,
 };
 use crate::shell::{ProcessStatus, RunShell, StartProcess, StopProcess};
 use crate::skills::{SkillRun, SkillTool};
@@ -72,11 +72,14 @@ impl OperatorAgent {
             RegisteredTool::new(ReadFile::new(workspace(), settings())),
             RegisteredTool::new(ListFiles::new(workspace(), settings())),
             RegisteredTool::new(SearchFiles::new(workspace(), settings())),
+            RegisteredTool::new(FindFiles::new(workspace(), settings())),
             RegisteredTool::new(StatFile::new(workspace(), settings())),
             RegisteredTool::new(WriteFile::new(workspace(), settings(), records())),
+            RegisteredTool::new(AppendFile::new(workspace(), settings(), records())),
             RegisteredTool::new(EditFile::new(workspace(), settings(), records())),
             RegisteredTool::new(MakeDirectory::new(workspace(), records())),
-            RegisteredTool::new(MoveFile::new(workspace(), records())),
+            RegisteredTool::new(MoveFile::new(workspace(), settings(), records())),
+            RegisteredTool::new(CopyFile::new(workspace(), settings(), records())),
             RegisteredTool::new(DeleteFile::new(workspace(), settings(), records())),
         ];
         let Self { workspace, settings, records, .. } = self;

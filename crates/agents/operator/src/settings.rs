@@ -22,6 +22,8 @@ pub struct OperatorSettings {
     pub max_search_matches: usize,
     /// The most files that one `fs_search` opens.
     pub max_search_files: usize,
+    /// The most entries that one `fs_find` looks at.
+    pub max_find_entries: usize,
     /// The bytes kept of each output stream of a command. The rest is counted and dropped.
     pub max_output_bytes: usize,
     /// The longest `timeout_seconds` of a command.
@@ -46,6 +48,7 @@ impl Default for OperatorSettings {
             max_list_depth: 8,
             max_search_matches: 200,
             max_search_files: 100_000,
+            max_find_entries: 1_000_000,
             max_output_bytes: 1024 * 1024,
             max_timeout_seconds: 600,
             environment: Environment::default(),

@@ -11,6 +11,7 @@ mod command_line;
 mod durability;
 mod earlier_version;
 mod embedded;
+mod file_tools;
 mod fixture;
 mod following;
 mod hostile;

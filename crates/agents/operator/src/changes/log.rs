@@ -181,6 +181,7 @@ fn build_insert(change: &FileChange) -> Statement {
         ChangeKind::DeleteLink { target } => ("unlink", Some(target), None, None),
         ChangeKind::DeleteDirectory { .. } => ("rmdir", None, None, None),
         ChangeKind::MakeDirectory => ("mkdir", None, None, None),
+        ChangeKind::MakeLink { target } => ("symlink", Some(target), None, None),
         ChangeKind::Move { to } => ("move", Some(to), None, None),
     };
     let mode = match &change.kind {
@@ -219,6 +220,7 @@ fn read_change(row: &Row) -> Result<FileChange, StoreError> {
         "unlink" => ChangeKind::DeleteLink { target: other()? },
         "rmdir" => ChangeKind::DeleteDirectory { mode: mode()? },
         "mkdir" => ChangeKind::MakeDirectory,
+        "symlink" => ChangeKind::MakeLink { target: other()? },
         "move" => ChangeKind::Move { to: other()? },
         unknown => {
             return Err(StoreError::Corrupt {

@@ -52,6 +52,11 @@ pub(crate) enum ChangeKind {
     },
     /// A directory is created.
     MakeDirectory,
+    /// A link is created.
+    MakeLink {
+        /// The target of the link.
+        target: PathBuf,
+    },
     /// A file or directory is renamed.
     Move {
         /// The new path, relative to the workspace.

@@ -35,7 +35,7 @@ pub enum RestoreState {
 
 impl RestoreResult {
     /// Tells whether nothing is left to do about the change.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         self.state != RestoreState::LeftAlone
     }
 }
@@ -83,6 +83,18 @@ impl Workspace {
                 }
                 if !dry_run {
                     entry.remove_directory().map_err(describe_error)?;
+                }
+                "removed; it was new".to_owned()
+            }
+            ChangeKind::MakeLink { target } => {
+                if !there()? {
+                    return Ok(None);
+                }
+                if entry.read_link().ok().as_ref() != Some(target) {
+                    return Err(occupied_obstacle());
+                }
+                if !dry_run {
+                    entry.remove_file().map_err(describe_error)?;
                 }
                 "removed; it was new".to_owned()
             }

@@ -1,26 +1,26 @@
-//! Implements `fs_delete`, which deletes a file, a link, or a directory with its content.
+//! Implements `fs_delete`, which deletes files, links, and directories with their content.
 
 use std::sync::Arc;
 
-use lango_protocol::CallReport;
-use lango_text::{code_span, make_visible};
-use lango_tool::{ExcludedPaths, Proposal, SafetyLevel, Tool, ToolContext, ToolError};
+use lango_protocol::{CallReport, ReportedFiles};
+use lango_text::{code_span, make_visible, plural};
+use lango_tool::{
+    ExcludedPaths, Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::change_plan::{ChangeAction, ChangePlan};
+use super::decided_effect::DecidedEffect;
+use super::path_list::{ListedPath, PathList, ResolvedPaths};
 use super::preview;
+use super::report::FilesReport;
+use super::tree::{Tree, TreeKind, too_much_error};
 use crate::blocking::run_blocking;
 use crate::changes::{ChangeKind, FileChange, PreviousFile};
-use crate::sentence::{describe_activity, report_change};
-use crate::workspace::{
-    DirectoryEntry, EntryKind, PathUse, Workspace, WorkspacePath, is_git, permission_bits,
-};
+use crate::sentence::report_change;
+use crate::workspace::{PathUse, Workspace, WorkspacePath};
 use crate::{OperatorSettings, Records};
-
-/// Limits how many entries one call deletes: each is recorded, so that it can be restored.
-const MAX_DELETED_ENTRIES: usize = 2000;
-/// Limits how many bytes one call deletes, of all files together.
-const MAX_DELETED_BYTES: u64 = 64 * 1024 * 1024;
 
 pub(crate) struct DeleteFile {
     workspace: Workspace,
@@ -31,16 +31,29 @@ pub(crate) struct DeleteFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeleteArguments {
-    /// File, link or directory in the workspace.
-    path: String,
-    /// Delete a directory with all that is in it.
+    /// Paths or globs.
+    path: PathList,
+    /// Also what is in directories.
     #[serde(default)]
     recursive: bool,
+    #[serde(skip)]
+    decided: DecidedEffect,
 }
 
 #[derive(Debug, Serialize)]
 pub(crate) struct DeleteResult {
-    path: String,
+    /// The paths that were named or matched, for messages.
+    shown: Vec<String>,
+    /// The number of entries that are gone, with all that was in them.
+    entries: usize,
+    /// The paths as a tool takes them.
+    #[serde(skip)]
+    files: Vec<String>,
+}
+
+/// Reports a deletion to programs.
+#[derive(Serialize)]
+struct DeleteFacts {
     entries: usize,
 }
 
@@ -52,14 +65,48 @@ impl DeleteFile {
     ) -> Self {
         Self { workspace, settings, records }
     }
+
+    /// Describes the deletion of these paths, or says why it will be refused.
+    fn describe_paths(&self, arguments: &DeleteArguments, resolved: &ResolvedPaths) -> String {
+        let excluded = ExcludedPaths::default();
+        let mut tree = Tree::new(&self.workspace, &excluded, "deleted");
+        let mut added = resolved.paths.iter().enumerate();
+        let added = added
+            .try_for_each(|(at, path)| tree.add_path(path, arguments.recursive, at))
+            .map(|()| arguments.decided.remember(tree.digest()));
+        let refused = match added {
+            Ok(()) => String::new(),
+            Err(error) => {
+                arguments.decided.remember_refusal();
+                format!(" (will be refused: {error})")
+            }
+        };
+        let all = if arguments.recursive { " and all that is in it" } else { "" };
+        if let ([path], true) = (resolved.paths.as_slice(), resolved.is_single) {
+            let content = tree
+                .describe_content(0)
+                .map(|content| format!(": {}{}", content.extent, content.render_names("  ")));
+            let content = content.filter(|_| refused.is_empty()).unwrap_or_default();
+            return format!("Delete {}{all}{refused}{content}", path.location.shown());
+        }
+        let count = plural(resolved.paths.len(), "entry", "entries");
+        let mut summary = format!("Delete {count}{refused}:");
+        for (at, path) in resolved.paths.iter().enumerate() {
+            summary.push_str(&format!("\n  - {}", make_visible(&path.location.to_argument())));
+            if let Some(content) = tree.describe_content(at) {
+                let names = content.render_names("      ");
+                summary.push_str(&format!("{all}: {}{names}", content.extent));
+            }
+        }
+        summary
+    }
 }
 
 impl Tool for DeleteFile {
     type Arguments = DeleteArguments;
     type Output = DeleteResult;
     const NAME: &'static str = "fs_delete";
-    const DESCRIPTION: &'static str = "Deletes a file, a link, an empty directory, or with \
-        recursive a directory and all in it. The user can undo it.";
+    const DESCRIPTION: &'static str = "Deletes files, links and directories. The user can undo it.";
     const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
     const READ_ONLY: bool = false;
 
@@ -68,154 +115,130 @@ impl Tool for DeleteFile {
         arguments: DeleteArguments,
         context: ToolContext,
     ) -> Result<DeleteResult, ToolError> {
-        let location = self.workspace.check_path(&arguments.path)?;
-        let path = location.shown().to_owned();
         let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
         let excluded = context.excluded.clone();
-        let plan = run_blocking(&context, move |_| {
-            let mut plan = DeletionPlan {
-                entries: Vec::new(),
-                changes: Vec::new(),
-                bytes: 0,
-                max_bytes,
-                excluded,
-            };
-            plan.add_entry(
-                workspace.find_entry_to_change(&location)?,
-                &location,
-                arguments.recursive,
-            )?;
-            Ok(plan)
+        let (plan, result) = run_blocking(&context, move |_| {
+            plan_deletion(&workspace, &arguments, &excluded, max_bytes)
         })
         .await?;
         self.records.record_changes(&context, &self.workspace, &plan.changes).await?;
-        let entries = plan.entries.len();
-        run_blocking(&context, move |_| plan.carry_out()).await?;
-        Ok(DeleteResult { path, entries })
+        let workspace = self.workspace.clone();
+        run_blocking(&context, move |_| plan.carry_out(&workspace)).await?;
+        Ok(result)
     }
 
     fn render(&self, output: &DeleteResult) -> String {
-        match output.entries {
-            1 => format!("deleted {}", output.path),
-            entries => format!("deleted {} with {} entries", output.path, entries - 1),
-        }
+        let DeleteResult { shown, entries, .. } = output;
+        let within = entries - shown.len();
+        let with = if within == 0 { String::new() } else { format!(" with {within} entries") };
+        format!("deleted {}{with}", shown.join(", "))
     }
 
     fn describe(&self, arguments: &DeleteArguments) -> Option<String> {
-        describe_activity("Deleting", &arguments.path)
+        arguments.path.describe_activity("Deleting")
     }
 
     fn report(&self, _: &DeleteArguments, output: &DeleteResult) -> Option<CallReport> {
-        let name = code_span(&output.path);
-        let summary = match output.entries {
-            1 => format!("Deleted {name}."),
-            2 => format!("Deleted {name} with the one entry in it."),
-            entries => format!("Deleted {name} with the {} entries in it.", entries - 1),
+        let DeleteResult { shown, entries, files } = output;
+        let name = match shown.as_slice() {
+            [path] => code_span(path),
+            paths => plural(paths.len(), "entry", "entries"),
         };
-        Some(report_change(summary).data(output))
+        let it = if shown.len() == 1 { "it" } else { "them" };
+        let summary = match entries - shown.len() {
+            0 => format!("Deleted {name}"),
+            1 => format!("Deleted {name} with the one entry in {it}"),
+            within => format!("Deleted {name} with the {within} entries in {it}"),
+        };
+        let report = if shown.len() == 1 {
+            report_change(format!("{summary}."))
+        } else {
+            let items: Vec<String> =
+                shown.iter().map(|path| format!("- {}", code_span(path))).collect();
+            report_change(format!("{summary}:")).markdown(items.join("\n"))
+        };
+        let files = ReportedFiles::new(files.iter().cloned());
+        Some(report.data(&FilesReport { files, details: DeleteFacts { entries: *entries } }))
     }
 
     fn propose(&self, arguments: &DeleteArguments) -> Option<Proposal> {
-        let all = if arguments.recursive { " and all that is in it" } else { "" };
-        let summary = format!("Delete {}{all}", make_visible(&arguments.path));
-        let (path, usage) = (&arguments.path, PathUse::Entry);
-        let mut proposal =
-            preview::build_change_proposal(&self.workspace, summary, path, usage, &[]);
-        if arguments.recursive
-            && let Some(step) = proposal.steps.first_mut()
-        {
-            step.spellings.push(step.words.clone());
-            step.words.push("--recursive".to_owned());
-            step.exact_only = Some("it deletes everything in a directory".to_owned());
-        }
-        Some(proposal)
+        let DeleteArguments { path, recursive, .. } = arguments;
+        let resolved = path.resolve(&self.workspace);
+        let summary = match &resolved {
+            Ok(resolved) => self.describe_paths(arguments, resolved),
+            Err(error) => {
+                arguments.decided.remember_refusal();
+                let paths = make_visible(&path.given().join(", "));
+                format!("Delete {paths} (will be refused: {error})")
+            }
+        };
+        let mark = |mut step: ProposedStep| {
+            if *recursive {
+                step.spellings.push(step.words.clone());
+                step.words.push("--recursive".to_owned());
+                step.exact_only = Some("it deletes everything in a directory".to_owned());
+            }
+            step
+        };
+        let usage = PathUse::Entry;
+        let (steps, always_ask) = if let Ok(ResolvedPaths { paths, is_single }) = &resolved {
+            let given = path.given().first().filter(|_| *is_single);
+            let step = |path: &ListedPath| match given {
+                Some(given) => self.workspace.propose_path(given, usage),
+                None => self.workspace.propose_location(&path.location, usage),
+            };
+            let steps = paths.iter().map(step).map(mark).collect();
+            let mut warnings =
+                paths.iter().map(|path| self.workspace.find_resolved_warning(&path.resolved));
+            (steps, warnings.find_map(|warning| warning))
+        } else {
+            let step = |path: &String| mark(self.workspace.propose_path(path, usage));
+            (path.given().iter().map(step).collect(), None)
+        };
+        Some(preview::build_list_proposal(summary, steps, always_ask))
     }
 }
 
-/// Lists the entries to delete, the innermost first.
-struct DeletionPlan {
-    entries: Vec<(DirectoryEntry, bool)>,
-    changes: Vec<FileChange>,
-    bytes: u64,
+fn plan_deletion(
+    workspace: &Workspace,
+    arguments: &DeleteArguments,
+    excluded: &ExcludedPaths,
     max_bytes: u64,
-    excluded: ExcludedPaths,
-}
-
-impl DeletionPlan {
-    fn add_entry(
-        &mut self,
-        entry: DirectoryEntry,
-        named: &WorkspacePath,
-        recursive: bool,
-    ) -> Result<(), ToolError> {
-        let problem = |error: std::io::Error| named.describe_error("delete", &error);
-        let shown = WorkspacePath::from_workspace_path(&entry.path).shown().to_owned();
-        if entry.path.iter().any(is_git) {
-            return Err(ToolError::Forbidden(format!(
-                "{shown} belongs to git, which is not changed by hand; use git commands"
-            )));
-        }
-        if self.excluded.contains(&entry.path) {
-            return Err(ToolError::Forbidden(format!(
-                "{shown} is kept by a rule (`lango approvals list`); nothing was deleted"
-            )));
-        }
-        let Some(metadata) = entry.read_metadata().map_err(problem)? else {
-            return Err(named.describe_error("delete", &std::io::ErrorKind::NotFound.into()));
-        };
-        let kind = match EntryKind::of_file_type(metadata.file_type()) {
-            EntryKind::Directory => {
-                let children = entry.list_children().map_err(problem)?;
-                if !recursive && !children.is_empty() {
-                    return Err(ToolError::Failed(format!(
-                        "{shown} is a directory with {} entries; set recursive to delete them too",
-                        children.len()
-                    )));
-                }
-                for child in children {
-                    self.add_entry(child, named, recursive)?;
-                }
-                ChangeKind::DeleteDirectory { mode: permission_bits(&metadata) }
+) -> Result<(ChangePlan, DeleteResult), ToolError> {
+    let resolved = arguments.path.resolve(workspace)?;
+    let mut tree = Tree::new(workspace, excluded, "deleted");
+    for (at, path) in resolved.paths.iter().enumerate() {
+        tree.add_path(path, arguments.recursive, at)?;
+    }
+    arguments.decided.check(&tree.digest())?;
+    let mut plan = ChangePlan::default();
+    let entries = tree.entries.len();
+    // What is in a directory comes before the directory.
+    for found in tree.entries.into_iter().rev() {
+        let location = WorkspacePath::from_workspace_path(&found.entry.path);
+        let path = found.entry.path.clone();
+        let (kind, action) = match found.kind {
+            TreeKind::Directory { mode } => {
+                (ChangeKind::DeleteDirectory { mode }, ChangeAction::RemoveDirectory(found.entry))
             }
-            EntryKind::Link => {
-                ChangeKind::DeleteLink { target: entry.read_link().map_err(problem)? }
+            TreeKind::Link { target } => {
+                (ChangeKind::DeleteLink { target }, ChangeAction::RemoveFile(found.entry))
             }
-            EntryKind::File => {
-                self.bytes += metadata.len();
-                let content = entry.read_content(self.max_bytes).map_err(problem)?;
+            TreeKind::File { mode, .. } => {
+                let content = found
+                    .entry
+                    .read_content(max_bytes)
+                    .map_err(|error| location.describe_error("delete", &error))?;
                 if content.is_none() {
-                    return Err(too_many_entries_error(&shown));
+                    return Err(too_much_error(location.shown(), "deleted"));
                 }
-                ChangeKind::DeleteFile(PreviousFile { content, mode: permission_bits(&metadata) })
-            }
-            kind => {
-                return Err(ToolError::Failed(format!(
-                    "{shown} is a {kind}, which could not be brought back; delete it with a command"
-                )));
+                let before = PreviousFile { content, mode };
+                (ChangeKind::DeleteFile(before), ChangeAction::RemoveFile(found.entry))
             }
         };
-        if self.entries.len() >= MAX_DELETED_ENTRIES || self.bytes > MAX_DELETED_BYTES {
-            return Err(too_many_entries_error(named.shown()));
-        }
-        self.changes.push(FileChange { path: entry.path.clone(), kind });
-        self.entries.push((entry, metadata.is_dir()));
-        Ok(())
+        plan.push(action, [FileChange { path, kind }]);
     }
-
-    fn carry_out(self) -> Result<(), ToolError> {
-        for (entry, is_directory) in &self.entries {
-            let gone = if *is_directory { entry.remove_directory() } else { entry.remove_file() };
-            let location = || WorkspacePath::from_workspace_path(&entry.path);
-            gone.map_err(|error| location().describe_error("delete", &error))?;
-        }
-        Ok(())
-    }
-}
-
-fn too_many_entries_error(shown: &str) -> ToolError {
-    ToolError::Failed(format!(
-        "{shown} is more than can be brought back ({MAX_DELETED_ENTRIES} entries, {} MB in all); \
-         nothing was deleted. Delete it in parts, or with a command",
-        MAX_DELETED_BYTES / 1024 / 1024
-    ))
+    let shown = resolved.paths.iter().map(|path| path.location.shown().to_owned()).collect();
+    let files = resolved.paths.iter().map(|path| path.location.to_argument()).collect();
+    Ok((plan, DeleteResult { shown, entries, files }))
 }

@@ -1,5 +1,8 @@
 //! Implements `fs_edit`, which replaces exact text by exact text.
 
+mod expected;
+
+use std::io::Read as _;
 use std::sync::Arc;
 
 use lango_protocol::CallReport;
@@ -8,10 +11,12 @@ use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::expected::ExpectedMatches;
 use super::content::is_binary;
 use super::difference::{LineChanges, compare_texts};
 use super::edit_hint::explain_missing_text;
 use super::preview;
+use super::report::FilesReport;
 use crate::blocking::run_blocking;
 use crate::changes::FileChange;
 use crate::sentence::{describe_activity, report_change};
@@ -27,19 +32,13 @@ pub(crate) struct EditFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditArguments {
-    /// File in the workspace.
     path: String,
-    /// Exact text to replace, with enough around it to be unique.
+    /// Exact text, with enough around it to be unique.
     old_text: String,
-    /// Text to put in its place.
     new_text: String,
-    /// How often `old_text` must occur; all are replaced.
-    #[serde(default = "default_expected_matches")]
-    expected_matches: usize,
-}
-
-fn default_expected_matches() -> usize {
-    1
+    /// How often `old_text` must occur, or all.
+    #[serde(default)]
+    expected_matches: ExpectedMatches,
 }
 
 #[derive(Debug, Serialize)]
@@ -76,14 +75,26 @@ impl EditFile {
     ) -> Self {
         Self { workspace, settings, records }
     }
+
+    /// Returns how often the text occurs now, so that a question can say it.
+    fn count_matches(&self, arguments: &EditArguments) -> Option<usize> {
+        // What cannot be read is refused when it is edited.
+        let location = self.workspace.check_path(&arguments.path).ok()?;
+        let (file, size) = self.workspace.open_file(&location).ok()?;
+        let max_bytes = self.settings.max_file_bytes;
+        let mut content = Vec::new();
+        file.take(max_bytes).read_to_end(&mut content).ok()?;
+        let is_whole = size <= max_bytes && !arguments.old_text.is_empty();
+        is_whole.then(|| EditableText::new(&content).count(&arguments.old_text))
+    }
 }
 
 impl Tool for EditFile {
     type Arguments = EditArguments;
     type Output = EditResult;
     const NAME: &'static str = "fs_edit";
-    const DESCRIPTION: &'static str = "Replaces exact text in a file. Nothing is written unless \
-        old_text occurs exactly expected_matches times.";
+    const DESCRIPTION: &'static str = "Replaces exact text in a file, if it occurs as often as \
+        expected.";
     const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
     const READ_ONLY: bool = false;
 
@@ -96,9 +107,6 @@ impl Tool for EditFile {
             return Err(ToolError::Arguments(
                 "old_text is empty; to write a whole file use fs_write".to_owned(),
             ));
-        }
-        if arguments.expected_matches == 0 {
-            return Err(ToolError::Arguments("expected_matches must be at least 1".to_owned()));
         }
         let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
         let planned =
@@ -118,18 +126,26 @@ impl Tool for EditFile {
         describe_activity("Editing", &arguments.path)
     }
 
-    fn report(&self, _: &EditArguments, output: &EditResult) -> Option<CallReport> {
+    fn report(&self, arguments: &EditArguments, output: &EditResult) -> Option<CallReport> {
         let EditResult { path, matches, changes, diff } = output;
         let summary = format!("Edited {}{}, {changes}:", code_span(path), output.describe_places());
         let facts = EditFacts { path, matches: *matches, changes: *changes };
+        let facts = FilesReport::about(self.workspace.relative_path(&arguments.path), facts);
         Some(report_change(summary).verbatim(diff.as_str()).data(&facts))
     }
 
     fn propose(&self, arguments: &EditArguments) -> Option<Proposal> {
         let EditArguments { path, old_text, new_text, expected_matches } = arguments;
-        let times = if *expected_matches == 1 { "once" } else { "every time" };
+        let times = match expected_matches {
+            ExpectedMatches::Exactly(1) => "once (1 expected)".to_owned(),
+            ExpectedMatches::Exactly(number) => format!("every time ({number} expected)"),
+            ExpectedMatches::All => match self.count_matches(arguments) {
+                Some(found) => format!("every time ({found} now)"),
+                None => "every time".to_owned(),
+            },
+        };
         let summary = format!(
-            "Edit {}: replace, {times} ({expected_matches} expected),\n{}\nwith\n{}",
+            "Edit {}: replace, {times},\n{}\nwith\n{}",
             preview::describe_destination(&self.workspace, path),
             make_lines_visible(old_text, "  - "),
             make_lines_visible(new_text, "  + ")
@@ -178,7 +194,11 @@ fn plan_edit(
     }
     let text = EditableText::new(&content);
     let found = text.count(old_text);
-    if found != *expected_matches {
+    let is_expected = match expected_matches {
+        ExpectedMatches::Exactly(number) => found == *number,
+        ExpectedMatches::All => found > 0,
+    };
+    if !is_expected {
         let why = if found == 0 {
             format!(
                 "old_text does not occur in {shown}. {}",
@@ -187,7 +207,7 @@ fn plan_edit(
         } else {
             format!(
                 "old_text occurs {found} times in {shown}, not {expected_matches}; add the lines \
-                 around it, or set expected_matches={found}"
+                 around it, or set expected_matches to {found} or all"
             )
         };
         return Err(ToolError::Failed(format!("{why} Nothing was written.")));

@@ -11,7 +11,7 @@ use cap_std::fs::Dir;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::workspace::open_regular;
+use crate::workspace::{Workspace, open_regular};
 
 /// Limits how many bytes of a `.gitignore` are read.
 const MAX_IGNORE_FILE_BYTES: u64 = 1024 * 1024;
@@ -30,6 +30,19 @@ struct RuleLevel {
 }
 
 impl IgnoreRules {
+    /// Returns the rules of the directories above `start`, from the workspace down.
+    pub(super) fn above(workspace: &Workspace, start: &Path) -> Self {
+        let mut above: Vec<PathBuf> = start.ancestors().skip(1).map(Path::to_owned).collect();
+        above.reverse();
+        above.iter().fold(Self::default(), |rules, path| {
+            let opened = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+            match workspace.open_walked(opened) {
+                Ok(directory) => rules.with_directory(&directory, path),
+                Err(_) => rules,
+            }
+        })
+    }
+
     /// Returns these rules with those of `directory` added, which is at `base`.
     pub(super) fn with_directory(&self, directory: &Dir, base: &Path) -> Self {
         let Some(matcher) = read_ignore_file(directory) else { return self.clone() };

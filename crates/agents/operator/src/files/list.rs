@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lango_protocol::CallReport;
+use lango_protocol::{CallReport, ReportedFiles};
 use lango_text::{code_span, make_visible, plural};
 use lango_tool::{ExcludedPaths, Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::preview;
+use super::report::FilesReport;
 use super::time::format_modified_time;
 use crate::OperatorSettings;
 use crate::blocking::run_blocking;
@@ -26,10 +27,9 @@ pub(crate) struct ListFiles {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListArguments {
-    /// Directory in the workspace; "." is the workspace.
     #[serde(default = "default_path")]
     path: String,
-    /// Levels to descend, 1 to 8.
+    /// Levels, 1 to 8.
     #[serde(default = "default_depth")]
     depth: u32,
 }
@@ -56,11 +56,33 @@ pub(crate) struct Listing {
 pub(crate) struct ListedEntry {
     /// The path relative to the listed directory.
     name: String,
+    /// The path relative to the workspace, as a tool takes it.
+    #[serde(skip)]
+    path: String,
     kind: EntryKind,
     size: u64,
     modified: String,
     /// The target of a link; it is not followed.
     link: Option<String>,
+}
+
+/// Reports to programs what was listed.
+#[derive(Serialize)]
+struct ListingFacts<'a> {
+    path: &'a str,
+    entries: &'a [ListedEntry],
+    cut: bool,
+    left_out: usize,
+}
+
+impl Listing {
+    fn facts(&self) -> FilesReport<ListingFacts<'_>> {
+        let Self { path, entries, cut, left_out } = self;
+        let files = ReportedFiles::new(entries.iter().map(|entry| entry.path.clone()));
+        let entries = &entries[..files.paths.len()];
+        let details = ListingFacts { path, entries, cut: *cut, left_out: *left_out };
+        FilesReport { files, details }
+    }
 }
 
 impl ListFiles {
@@ -104,7 +126,7 @@ impl Tool for ListFiles {
             text.push_str(&format!("; {} left out by a rule", output.left_out));
         }
         for entry in &output.entries {
-            let ListedEntry { name, kind, size, modified, link } = entry;
+            let ListedEntry { name, kind, size, modified, link, .. } = entry;
             let slash = if *kind == EntryKind::Directory { "/" } else { "" };
             text.push_str(&format!("\n{kind:9} {size:>9} {modified} {name}{slash}"));
             if let Some(link) = link {
@@ -127,7 +149,9 @@ impl Tool for ListFiles {
             path => code_span(path),
         };
         if output.entries.is_empty() && output.left_out == 0 {
-            return Some(CallReport::new(format!("There is nothing in {directory}.")).data(output));
+            return Some(
+                CallReport::new(format!("There is nothing in {directory}.")).data(&output.facts()),
+            );
         }
         let entries = plural(output.entries.len(), "entry", "entries");
         let summary = if output.cut {
@@ -140,7 +164,7 @@ impl Tool for ListFiles {
         if output.left_out > 0 {
             report = report.note(format!("Left out by a rule: {}.", output.left_out));
         }
-        Some(report.data(output))
+        Some(report.data(&output.facts()))
     }
 
     fn propose(&self, arguments: &ListArguments) -> Option<Proposal> {
@@ -210,6 +234,7 @@ fn list_entries(
                 .map(|target| visible_path(&target));
             let entry = ListedEntry {
                 name: visible_path(&path),
+                path: top.join(&path).to_string_lossy().into_owned(),
                 kind,
                 size: metadata.len(),
                 modified: format_modified_time(&metadata),

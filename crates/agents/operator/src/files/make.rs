@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::preview;
+use super::report::FilesReport;
 use crate::Records;
 use crate::blocking::run_blocking;
 use crate::changes::FileChange;
@@ -21,7 +22,6 @@ pub(crate) struct MakeDirectory {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MakeArguments {
-    /// Directory in the workspace; missing parents are made too.
     path: String,
 }
 
@@ -82,14 +82,16 @@ impl Tool for MakeDirectory {
         describe_activity("Making the directory", &arguments.path)
     }
 
-    fn report(&self, _: &MakeArguments, output: &MakeResult) -> Option<CallReport> {
+    fn report(&self, arguments: &MakeArguments, output: &MakeResult) -> Option<CallReport> {
         let name = code_span(&output.path);
         let report = if output.created {
             report_change(format!("Made the directory {name}."))
         } else {
             CallReport::new(format!("{name} was there already; nothing was changed."))
         };
-        Some(report.data(output))
+        Some(
+            report.data(&FilesReport::about(self.workspace.relative_path(&arguments.path), output)),
+        )
     }
 
     fn propose(&self, arguments: &MakeArguments) -> Option<Proposal> {

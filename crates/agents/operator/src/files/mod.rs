@@ -1,24 +1,39 @@
 //! Holds the file tools, one per file, and their shared handling of text.
 
+mod append;
+mod change_plan;
 mod content;
+mod copying;
+mod decided_effect;
 mod delete;
 mod difference;
 mod edit;
 mod edit_hint;
+mod find;
+mod glob;
 mod ignore_rules;
 mod line_window;
 mod list;
 mod make;
 mod moving;
+mod path_list;
+mod planned_write;
 mod preview;
 mod read;
+mod report;
 mod search;
+mod size;
 mod stat;
 mod time;
+mod transfer;
+mod tree;
 mod write;
 
+pub(crate) use append::AppendFile;
+pub(crate) use copying::CopyFile;
 pub(crate) use delete::DeleteFile;
 pub(crate) use edit::EditFile;
+pub(crate) use find::FindFiles;
 pub(crate) use list::ListFiles;
 pub(crate) use make::MakeDirectory;
 pub(crate) use moving::MoveFile;

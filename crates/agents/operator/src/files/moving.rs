@@ -1,121 +1,129 @@
-//! Implements `fs_move`, which renames a file or a directory and replaces nothing.
+//! Implements `fs_move`, which renames files and directories.
+
+use std::sync::Arc;
 
 use lango_protocol::CallReport;
-use lango_text::{code_span, make_visible};
-use lango_tool::{
-    ExcludedPaths, Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError,
-};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use lango_tool::{ExcludedPaths, Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 
-use super::preview;
-use crate::Records;
+use super::change_plan::{ChangeAction, ChangePlan};
+use super::transfer::{
+    Transfer, TransferArguments, TransferResult, describe_transfer, propose_transfer, read_replaced,
+};
 use crate::blocking::run_blocking;
 use crate::changes::{ChangeKind, FileChange};
-use crate::sentence::{code, describe_activity, report_change};
-use crate::workspace::{DirectoryEntry, PathUse, Workspace, WorkspacePath};
+use crate::digest::sha256_hex;
+use crate::workspace::{DirectoryEntry, Workspace, WorkspacePath};
+use crate::{OperatorSettings, Records};
 
-/// Limits how many entries of a directory are compared with rules before it is moved.
+/// Limits how many entries of directories are compared with rules before they are moved.
 const MAX_CHECKED_ENTRIES: usize = 10_000;
 
 pub(crate) struct MoveFile {
     workspace: Workspace,
+    settings: Arc<OperatorSettings>,
     records: Records,
 }
 
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct MoveArguments {
-    /// File or directory in the workspace.
-    from: String,
-    /// Its new name, in a directory that is there.
-    to: String,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct MoveResult {
-    from: String,
-    to: String,
-}
-
 impl MoveFile {
-    pub(crate) fn new(workspace: Workspace, records: Records) -> Self {
-        Self { workspace, records }
+    pub(crate) fn new(
+        workspace: Workspace,
+        settings: Arc<OperatorSettings>,
+        records: Records,
+    ) -> Self {
+        Self { workspace, settings, records }
     }
 }
 
 impl Tool for MoveFile {
-    type Arguments = MoveArguments;
-    type Output = MoveResult;
+    type Arguments = TransferArguments;
+    type Output = TransferResult;
     const NAME: &'static str = "fs_move";
-    const DESCRIPTION: &'static str = "Moves or renames a file or directory. Nothing is replaced.";
+    const DESCRIPTION: &'static str = "Moves or renames files and directories.";
     const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
     const READ_ONLY: bool = false;
 
     async fn run(
         &self,
-        arguments: MoveArguments,
+        arguments: TransferArguments,
         context: ToolContext,
-    ) -> Result<MoveResult, ToolError> {
-        let from = self.workspace.check_path(&arguments.from)?;
-        let to = self.workspace.check_path(&arguments.to)?;
-        let result = MoveResult { from: from.shown().to_owned(), to: to.shown().to_owned() };
-        let workspace = self.workspace.clone();
-        let shown = to.clone();
+    ) -> Result<TransferResult, ToolError> {
+        let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
         let excluded = context.excluded.clone();
-        let (old, new) = run_blocking(&context, move |_| {
-            let (old, new) = plan_move(&workspace, &from, &to)?;
-            let mut left = MAX_CHECKED_ENTRIES;
-            refuse_excluded(&old, &excluded, &mut left)?;
-            Ok((old, new))
+        let (plan, result) = run_blocking(&context, move |_| {
+            plan_move(&workspace, &arguments, &excluded, max_bytes)
         })
         .await?;
-        let change =
-            FileChange { path: old.path.clone(), kind: ChangeKind::Move { to: new.path.clone() } };
-        self.records.record_changes(&context, &self.workspace, &[change]).await?;
-        run_blocking(&context, move |_| {
-            old.rename_to(&new).map_err(|error| shown.describe_error("move to", &error))
-        })
-        .await?;
+        self.records.record_changes(&context, &self.workspace, &plan.changes).await?;
+        let workspace = self.workspace.clone();
+        run_blocking(&context, move |_| plan.carry_out(&workspace)).await?;
         Ok(result)
     }
 
-    fn render(&self, output: &MoveResult) -> String {
-        format!("moved {} to {}", output.from, output.to)
+    fn render(&self, output: &TransferResult) -> String {
+        output.render("moved")
     }
 
-    fn describe(&self, arguments: &MoveArguments) -> Option<String> {
-        let moving = describe_activity("Moving", &arguments.from)?;
-        Some(format!("{moving} to {}", code(&arguments.to)))
+    fn describe(&self, arguments: &TransferArguments) -> Option<String> {
+        describe_transfer("Moving", arguments)
     }
 
-    fn report(&self, _: &MoveArguments, output: &MoveResult) -> Option<CallReport> {
-        let (from, to) = (code_span(&output.from), code_span(&output.to));
-        Some(report_change(format!("Moved {from} to {to}.")).data(output))
+    fn report(&self, _: &TransferArguments, output: &TransferResult) -> Option<CallReport> {
+        Some(output.report("Moved"))
     }
 
-    fn propose(&self, arguments: &MoveArguments) -> Option<Proposal> {
-        let MoveArguments { from, to } = arguments;
-        let summary = format!(
-            "Move {} to {}",
-            make_visible(from),
-            preview::describe_destination(&self.workspace, to)
-        );
-        let steps = [from, to].map(|path| self.workspace.propose_path(path, PathUse::Entry));
-        let words =
-            |steps: &[ProposedStep]| steps.iter().flat_map(|step| step.words.clone()).collect();
-        // Both names are spellings of their own, so that a rule about one path holds for either.
-        let mut step = ProposedStep { words: words(&steps), ..ProposedStep::default() };
-        step = step.with_spelling(vec![from.clone(), to.clone()]);
-        for one in steps {
-            step = step.with_spelling(one.words);
-            step = one.spellings.into_iter().fold(step, ProposedStep::with_spelling);
+    fn propose(&self, arguments: &TransferArguments) -> Option<Proposal> {
+        Some(propose_transfer(&self.workspace, arguments, "Move", |transfer| {
+            arguments.decided.remember(digest(transfer));
+            Ok(transfer.describe("Move", &arguments.to, &[]))
+        }))
+    }
+}
+
+/// Returns a digest of what goes where, so that another effect is noticed.
+fn digest(transfer: &Transfer) -> String {
+    let items = transfer.items.iter();
+    let items: Vec<_> = items.map(|item| (&item.from.resolved, &item.to, item.replaced)).collect();
+    sha256_hex(format!("{:?}\n{items:?}", transfer.made).as_bytes())
+}
+
+fn plan_move(
+    workspace: &Workspace,
+    arguments: &TransferArguments,
+    excluded: &ExcludedPaths,
+    max_bytes: u64,
+) -> Result<(ChangePlan, TransferResult), ToolError> {
+    let transfer = Transfer::find(workspace, arguments)?;
+    arguments.decided.check(&digest(&transfer))?;
+    let result = TransferResult::of(&transfer);
+    let mut plan = ChangePlan::default();
+    plan.make_directories(&transfer.made);
+    let mut left = MAX_CHECKED_ENTRIES;
+    for item in transfer.items {
+        let location = &item.from.location;
+        let from = workspace.find_entry_to_change(location)?;
+        let problem = |error: std::io::Error| location.describe_error("look at", &error);
+        if from.read_metadata().map_err(problem)?.is_none() {
+            return Err(location.describe_error("move", &std::io::ErrorKind::NotFound.into()));
         }
-        let always_ask = [from, to]
-            .into_iter()
-            .find_map(|path| self.workspace.find_change_warning(path, PathUse::Entry));
-        Some(Proposal { always_ask, ..Proposal::of_step(summary, step) })
+        if workspace.contains_hidden(&from.path) {
+            let shown = location.shown();
+            return Err(ToolError::Forbidden(format!(
+                "{shown} has something in it that is hidden from agents; nothing was moved"
+            )));
+        }
+        refuse_excluded(&from, excluded, &mut left)?;
+        let mut changes = Vec::new();
+        if item.replaced.is_some() {
+            let before = read_replaced(workspace, &item.to, max_bytes)?;
+            let kind = ChangeKind::DeleteFile(before);
+            changes.push(FileChange { path: item.to.clone(), kind });
+        }
+        let kind = ChangeKind::Move { to: item.to.clone() };
+        changes.push(FileChange { path: from.path.clone(), kind });
+        let replaces = item.replaced.is_some();
+        plan.push(ChangeAction::Rename { from, to: item.to, replaces }, changes);
     }
+    Ok((plan, result))
 }
 
 /// Refuses to move what a rule names, also where it lies in the directory that is moved.
@@ -145,23 +153,4 @@ fn refuse_excluded(
     }
     let Ok(children) = entry.list_children() else { return refuse("cannot be listed") };
     children.iter().try_for_each(|child| refuse_excluded(child, excluded, left))
-}
-
-fn plan_move(
-    workspace: &Workspace,
-    from: &WorkspacePath,
-    to: &WorkspacePath,
-) -> Result<(DirectoryEntry, DirectoryEntry), ToolError> {
-    let old = workspace.find_entry_to_change(from)?;
-    if old.read_metadata().map_err(|error| from.describe_error("look at", &error))?.is_none() {
-        return Err(from.describe_error("move", &std::io::ErrorKind::NotFound.into()));
-    }
-    let new = workspace.find_entry_to_change(to)?;
-    if new.read_metadata().map_err(|error| to.describe_error("look at", &error))?.is_some() {
-        return Err(ToolError::Failed(format!(
-            "{} is there already and was left alone; move to a name inside it, or delete it first",
-            to.shown()
-        )));
-    }
-    Ok((old, new))
 }

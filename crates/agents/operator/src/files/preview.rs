@@ -1,5 +1,7 @@
 //! Previews a change to a file for the user who has to approve it.
 
+use std::io::Read as _;
+
 use lango_text::{make_lines_visible, make_visible, truncate};
 use lango_tool::{Proposal, ProposedStep};
 
@@ -41,6 +43,21 @@ pub(super) fn build_change_proposal(
     Proposal { always_ask, whole, ..Proposal::of_step(summary, step) }
 }
 
+/// Builds the proposal of a change to several paths, each of which is a step.
+pub(super) fn build_list_proposal(
+    summary: String,
+    steps: Vec<ProposedStep>,
+    always_ask: Option<String>,
+) -> Proposal {
+    let summary = match &always_ask {
+        Some(why) => format!("{summary}\nNote: {why}"),
+        None => summary,
+    };
+    let not_shown = (summary.len() > MAX_SHOWN_BYTES)
+        .then(|| "the paths are longer than a question can show; name fewer".to_owned());
+    Proposal { summary, steps, always_ask, not_shown, ..Proposal::default() }
+}
+
 /// Builds the proposal of a call that reads a path.
 pub(super) fn build_reading_proposal(workspace: &Workspace, what: &str, path: &str) -> Proposal {
     let summary = format!("{what} {}", make_visible(path));
@@ -59,6 +76,29 @@ pub(super) fn describe_destination(workspace: &Workspace, path: &str) -> String 
         Ok(None) => shown,
         Err(error) => format!("{shown} (will be refused: {error})"),
     }
+}
+
+/// Is the present content of a file.
+pub(super) enum PresentContent {
+    Text(String),
+    /// It is too large or not a text.
+    NotShown {
+        size: u64,
+    },
+}
+
+/// Returns the present content of a file; none if it cannot be opened.
+pub(super) fn read_present_content(
+    workspace: &Workspace,
+    path: &str,
+    max_bytes: u64,
+) -> Option<PresentContent> {
+    // What cannot be opened is refused, or new, when it is written.
+    let location = workspace.check_path(path).ok()?;
+    let (file, size) = workspace.open_file(&location).ok()?;
+    let mut content = String::new();
+    let is_text = size <= max_bytes && file.take(max_bytes).read_to_string(&mut content).is_ok();
+    Some(if is_text { PresentContent::Text(content) } else { PresentContent::NotShown { size } })
 }
 
 /// Renders the lines that differ between the old and the new content of a file, or the whole new

@@ -1,22 +1,28 @@
 //! Implements `fs_read`, which reads a range of a text file's lines.
 
-use std::io::{ErrorKind, Read as _};
+mod end;
+mod report;
+
+use std::fs::File;
+use std::io::{ErrorKind, Read as _, Seek as _};
 use std::sync::Arc;
 
 use lango_protocol::CallReport;
-use lango_text::code_span;
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::content::{SNIFFED_BYTES, describe_binary, is_binary};
+use super::content::{SNIFFED_BYTES, count_lines, describe_binary, is_binary};
 use super::line_window::LineWindow;
 use super::preview;
 use crate::OperatorSettings;
 use crate::blocking::inspect_path;
-use crate::sentence::{count_with_noun, describe_activity};
+use crate::sentence::describe_activity;
 use crate::workspace::Workspace;
+
+/// Says that the text is not what the file has.
+const REPLACED_BYTES: &str = ", not UTF-8: some bytes shown as �";
 
 pub(crate) struct ReadFile {
     workspace: Workspace,
@@ -26,14 +32,16 @@ pub(crate) struct ReadFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadArguments {
-    /// File in the workspace.
     path: String,
-    /// First line to return, counted from 1.
+    /// First line, counted from 1.
     #[serde(default)]
     offset: Option<u64>,
-    /// Number of lines, 2000 unless given.
+    /// Lines, 2000 unless given.
     #[serde(default)]
     limit: Option<u64>,
+    /// Only so many lines at the end.
+    #[serde(default)]
+    last: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -50,6 +58,15 @@ pub(crate) enum ReadResult {
         replaced_bytes: bool,
         /// Bytes left out of the one line that was returned.
         cut_bytes: u64,
+    },
+    /// The end of a file whose lines were not counted.
+    End {
+        path: String,
+        text: String,
+        lines: u64,
+        replaced_bytes: bool,
+        /// True if the first line is not whole, or fewer lines were returned than were asked for.
+        is_cut: bool,
     },
     Binary {
         path: String,
@@ -68,8 +85,8 @@ impl Tool for ReadFile {
     type Arguments = ReadArguments;
     type Output = ReadResult;
     const NAME: &'static str = "fs_read";
-    const DESCRIPTION: &'static str = "Reads a text file, or a range of its lines. The text comes \
-        unchanged after one line that names the range; binary files are described only.";
+    const DESCRIPTION: &'static str = "Reads a text file, or a range of its lines. The first line \
+        names the range.";
     const LEVEL: SafetyLevel = SafetyLevel::Safe;
     const READ_ONLY: bool = true;
 
@@ -89,6 +106,11 @@ impl Tool for ReadFile {
             ReadResult::Binary { path, size, kind } => {
                 format!("{path}: {kind}, {size} bytes, not shown because it is not text")
             }
+            ReadResult::End { path, text, lines, replaced_bytes, is_cut } => {
+                let replaced = if *replaced_bytes { REPLACED_BYTES } else { "" };
+                let cut = if *is_cut { ", no more fit" } else { "" };
+                format!("{path}: last {lines} lines{cut}{replaced}\n{text}")
+            }
             ReadResult::Text { path, total_lines: Some(0), .. } => format!("{path}: empty file"),
             ReadResult::Text {
                 path,
@@ -103,8 +125,7 @@ impl Tool for ReadFile {
                     Some(total) => format!(" of {total}"),
                     None => ", more follow".to_owned(),
                 };
-                let replaced =
-                    if *replaced_bytes { ", not UTF-8: some bytes shown as �" } else { "" };
+                let replaced = if *replaced_bytes { REPLACED_BYTES } else { "" };
                 let next = if total_lines.is_none_or(|total| *last_line < total) {
                     format!(", continue with offset={}", last_line + 1)
                 } else {
@@ -126,64 +147,13 @@ impl Tool for ReadFile {
         describe_activity("Reading", &arguments.path)
     }
 
-    fn report(&self, _: &ReadArguments, output: &ReadResult) -> Option<CallReport> {
-        Some(output.report())
+    fn report(&self, arguments: &ReadArguments, output: &ReadResult) -> Option<CallReport> {
+        let file = self.workspace.relative_path(&arguments.path);
+        Some(output.report(file))
     }
 
     fn propose(&self, arguments: &ReadArguments) -> Option<Proposal> {
         Some(preview::build_reading_proposal(&self.workspace, "Read", &arguments.path))
-    }
-}
-
-/// Reports to programs which lines were read.
-#[derive(Serialize)]
-struct LineRange<'a> {
-    path: &'a str,
-    first_line: u64,
-    last_line: u64,
-    total_lines: Option<u64>,
-}
-
-impl ReadResult {
-    fn report(&self) -> CallReport {
-        let (path, text, first_line, last_line, total_lines) = match self {
-            Self::Binary { path, size, kind } => {
-                let size = count_with_noun(*size, "byte", "bytes");
-                let summary = format!("{} is not text: {kind}, {size}.", code_span(path));
-                return CallReport::new(summary).data(self);
-            }
-            Self::Text { path, text, first_line, last_line, total_lines, .. } => {
-                (path, text, *first_line, *last_line, *total_lines)
-            }
-        };
-        let name = code_span(path);
-        let range = LineRange { path, first_line, last_line, total_lines };
-        let lines = if first_line == last_line {
-            format!("line {first_line}")
-        } else {
-            format!("lines {first_line} to {last_line}")
-        };
-        let summary = match total_lines {
-            Some(0) => return CallReport::new(format!("{name} is empty.")).data(&range),
-            Some(total) if first_line == 1 && last_line == total => {
-                format!("{name} ({}):", count_with_noun(total, "line", "lines"))
-            }
-            Some(total) => format!("{name}, {lines} of {total}:"),
-            None => format!("{name}, {lines}; more follow:"),
-        };
-        let mut report = if text.trim_matches('\n').is_empty() {
-            CallReport::new(format!("{summary} only empty lines."))
-        } else {
-            CallReport::new(summary).verbatim(text.as_str())
-        };
-        if let Self::Text { replaced_bytes: true, .. } = self {
-            report = report.note("It is not UTF-8: some bytes are shown as �.");
-        }
-        if let Self::Text { cut_bytes: cut @ 1.., .. } = self {
-            let more = count_with_noun(*cut, "more byte", "more bytes");
-            report = report.note(format!("Line {last_line} is cut: it has {more}."));
-        }
-        report.data(&range)
     }
 }
 
@@ -197,8 +167,23 @@ fn read_lines(
     let (mut file, size) = workspace.open_file(&location)?;
     let path = location.shown().to_owned();
     let is_large = size > settings.max_file_bytes;
-    let first = arguments.offset.unwrap_or(1).max(1);
-    let limit = arguments.limit.unwrap_or(settings.default_lines).max(1);
+    let mut first = arguments.offset.unwrap_or(1).max(1);
+    let mut limit = arguments.limit.unwrap_or(settings.default_lines).max(1);
+    if let Some(last) = arguments.last {
+        if arguments.offset.is_some() || arguments.limit.is_some() {
+            return Err(ToolError::Arguments("give last, or offset and limit".to_owned()));
+        }
+        let problem = |error| location.describe_error("read", &error);
+        if is_large {
+            return end::read_end(&file, size, last.max(1), settings.max_returned_bytes)
+                .map(|end| end.into_result(path))
+                .map_err(problem);
+        }
+        limit = last.max(1);
+        first = count_file_lines(&file, settings.max_file_bytes).map_err(problem)?;
+        first = first.saturating_sub(limit) + 1;
+        file.rewind().map_err(problem)?;
+    }
     let mut window = LineWindow::new(first, limit, settings.max_returned_bytes);
     let mut buffer = vec![0; 64 * 1024];
     let mut read = 0;
@@ -220,7 +205,8 @@ fn read_lines(
             return Ok(ReadResult::Binary { path, size, kind: describe_binary(chunk) });
         }
         read += count as u64;
-        if is_large && arguments.offset.is_none() && arguments.limit.is_none() {
+        let is_whole = arguments.offset.is_none() && arguments.limit.is_none();
+        if is_large && is_whole {
             return Err(ToolError::Failed(format!(
                 "{path} has {size} bytes, too many to read whole; give offset and limit, or use \
                  fs_search"
@@ -257,4 +243,11 @@ fn read_lines(
         replaced_bytes,
         cut_bytes,
     })
+}
+
+/// Counts the lines of a file that is not large.
+fn count_file_lines(file: &File, max_bytes: u64) -> std::io::Result<u64> {
+    let mut content = Vec::new();
+    file.take(max_bytes).read_to_end(&mut content)?;
+    Ok(count_lines(&content))
 }

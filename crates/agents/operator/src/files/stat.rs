@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::content::{count_lines, describe_binary, is_binary};
 use super::preview;
+use super::report::FilesReport;
 use super::time::format_modified_time;
 use crate::OperatorSettings;
 use crate::blocking::inspect_path;
@@ -26,7 +27,6 @@ pub(crate) struct StatFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StatArguments {
-    /// Path in the workspace.
     path: String,
 }
 
@@ -91,7 +91,7 @@ impl Tool for StatFile {
         describe_activity("Looking at", &arguments.path)
     }
 
-    fn report(&self, _: &StatArguments, output: &FileStatus) -> Option<CallReport> {
+    fn report(&self, arguments: &StatArguments, output: &FileStatus) -> Option<CallReport> {
         let mut facts = vec![count_with_noun(output.size, "byte", "bytes")];
         facts.extend(output.lines.map(|lines| count_with_noun(lines, "line", "lines")));
         facts.extend(output.content.map(str::to_owned));
@@ -102,7 +102,10 @@ impl Tool for StatFile {
         facts.extend(output.link.as_ref().map(|link| format!("through a link to {link}")));
         let (name, kind) = (code_span(&output.path), output.kind);
         let summary = format!("{name} is a {kind}: {}.", facts.join(", "));
-        Some(CallReport::new(summary).data(output))
+        Some(
+            CallReport::new(summary)
+                .data(&FilesReport::about(self.workspace.relative_path(&arguments.path), output)),
+        )
     }
 
     fn propose(&self, arguments: &StatArguments) -> Option<Proposal> {

@@ -1,8 +1,5 @@
 //! Implements `fs_write`, which replaces a whole file in one step.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use lango_protocol::CallReport;
@@ -13,11 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use super::content::count_lines;
 use super::difference::{LineChanges, compare_texts};
-use super::preview::{self, RenderedContent};
+use super::planned_write::{PlannedWrite, WriteRequest};
+use super::preview::{self, PresentContent, RenderedContent, read_present_content};
+use super::report::FilesReport;
 use crate::blocking::run_blocking;
-use crate::changes::FileChange;
 use crate::sentence::{describe_activity, report_change};
-use crate::workspace::{PathUse, Workspace, WriteTarget};
+use crate::workspace::{PathUse, Workspace};
 use crate::{OperatorSettings, Records};
 
 pub(crate) struct WriteFile {
@@ -29,9 +27,8 @@ pub(crate) struct WriteFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WriteArguments {
-    /// File in the workspace; missing directories are created.
+    /// Missing directories are made.
     path: String,
-    /// The whole new content.
     content: String,
     /// Fail if the file exists.
     #[serde(default)]
@@ -59,21 +56,17 @@ impl WriteFile {
     /// Renders what would be in the file: for an existing one, what would change.
     fn render_new_content(&self, arguments: &WriteArguments) -> RenderedContent {
         let WriteArguments { path, content, create_only } = arguments;
-        let old = || {
-            let location = self.workspace.check_path(path).ok()?;
-            let (file, size) = self.workspace.open_file(&location).ok()?;
-            Some((read_text(file, size, self.settings.max_file_bytes), size))
-        };
-        let (before, rendered) = match old() {
+        let max_bytes = self.settings.max_file_bytes;
+        let (before, rendered) = match read_present_content(&self.workspace, path, max_bytes) {
             Some(_) if *create_only => {
                 let text = "the file exists, so this will be refused".to_owned();
                 return RenderedContent { text, not_shown: None };
             }
-            Some((Some(old), _)) => (
+            Some(PresentContent::Text(old)) => (
                 "This replaces the file that is there. What changes:\n".to_owned(),
                 preview::render_difference(&old, content),
             ),
-            Some((None, size)) => (
+            Some(PresentContent::NotShown { size }) => (
                 format!(
                     "This replaces the file that is there, {size} bytes that are not shown. The \
                      new content:\n"
@@ -84,13 +77,6 @@ impl WriteFile {
         };
         RenderedContent { text: before + &rendered.text, ..rendered }
     }
-}
-
-/// Returns the text of an open file, unless it is too large or not a text.
-fn read_text(file: File, size: u64, max_bytes: u64) -> Option<String> {
-    let mut content = String::new();
-    let fits = size <= max_bytes;
-    (fits && file.take(max_bytes).read_to_string(&mut content).is_ok()).then_some(content)
 }
 
 impl Tool for WriteFile {
@@ -108,10 +94,11 @@ impl Tool for WriteFile {
         context: ToolContext,
     ) -> Result<WriteResult, ToolError> {
         let (workspace, max_bytes) = (self.workspace.clone(), self.settings.max_file_bytes);
-        let planned =
+        let (planned, result) =
             run_blocking(&context, move |_| plan_write(&workspace, arguments, max_bytes)).await?;
         self.records.record_changes(&context, &self.workspace, &planned.changes).await?;
-        run_blocking(&context, move |_| planned.carry_out()).await
+        run_blocking(&context, move |_| planned.carry_out()).await?;
+        Ok(result)
     }
 
     fn render(&self, output: &WriteResult) -> String {
@@ -128,13 +115,16 @@ impl Tool for WriteFile {
         describe_activity("Writing", &arguments.path)
     }
 
-    fn report(&self, _: &WriteArguments, output: &WriteResult) -> Option<CallReport> {
+    fn report(&self, arguments: &WriteArguments, output: &WriteResult) -> Option<CallReport> {
         let WriteResult { path, bytes, created, changes } = output;
         let done = if *created { "Created" } else { "Replaced the content of" };
         let bytes = plural(*bytes, "byte", "bytes");
         let changes = changes.map(|changes| format!(", {changes}")).unwrap_or_default();
         let summary = format!("{done} {}: {bytes}{changes}.", code_span(path));
-        Some(report_change(summary).data(output))
+        Some(
+            report_change(summary)
+                .data(&FilesReport::about(self.workspace.relative_path(&arguments.path), output)),
+        )
     }
 
     fn propose(&self, arguments: &WriteArguments) -> Option<Proposal> {
@@ -154,55 +144,28 @@ impl Tool for WriteFile {
     }
 }
 
-/// Holds a write that has been checked and not been made yet.
-struct PlannedWrite {
-    target: WriteTarget,
-    content: String,
-    create_only: bool,
-    changes: Vec<FileChange>,
-    result: WriteResult,
-}
-
-impl PlannedWrite {
-    fn carry_out(self) -> Result<WriteResult, ToolError> {
-        self.target.replace(self.content.as_bytes(), self.create_only)?;
-        Ok(self.result)
-    }
-}
-
 fn plan_write(
     workspace: &Workspace,
     arguments: WriteArguments,
     max_bytes: u64,
-) -> Result<PlannedWrite, ToolError> {
+) -> Result<(PlannedWrite, WriteResult), ToolError> {
     let WriteArguments { path, content, create_only } = arguments;
-    let location = workspace.check_path(&path)?;
-    let shown = location.shown();
-    if content.len() as u64 > max_bytes {
+    let bytes = content.len();
+    if bytes as u64 > max_bytes {
+        let shown = workspace.check_path(&path)?.shown().to_owned();
         return Err(ToolError::Failed(format!(
             "{shown}: the content is larger than {max_bytes} bytes; write it in parts"
         )));
     }
-    if path.ends_with('/') {
-        return Err(ToolError::Failed(format!("{shown} names a directory; name a file")));
-    }
-    let resolved = workspace.resolve_for_writing(&location)?;
-    let parent = resolved.parent().unwrap_or(Path::new(""));
-    let made = workspace.find_missing_directories(parent)?;
-    let target = workspace.write_target(&location)?;
-    if create_only && target.exists() {
-        return Err(target.already_exists_error());
-    }
-    let before = target.read_current(max_bytes)?;
-    let old = if target.exists() { before.as_deref() } else { Some(&b""[..]) };
-    let lines = old
-        .and_then(|old| std::str::from_utf8(old).ok())
-        .map(|old| compare_texts(shown, old, &content).changes);
-    let created = !target.exists();
-    let result =
-        WriteResult { path: shown.to_owned(), bytes: content.len(), created, changes: lines };
-    let mut changes: Vec<FileChange> =
-        made.iter().map(|path| FileChange::make_directory(path)).collect();
-    changes.push(target.describe_change(content.as_bytes(), before));
-    Ok(PlannedWrite { target, content, create_only, changes, result })
+    let request = WriteRequest { path: &path, max_bytes, create_only };
+    let mut changes = None;
+    let planned = PlannedWrite::plan(workspace, &request, |shown, old, exists| {
+        let old = if exists { old } else { Some(&b""[..]) };
+        changes = old
+            .and_then(|old| std::str::from_utf8(old).ok())
+            .map(|old| compare_texts(shown, old, &content).changes);
+        Ok(content.into_bytes())
+    })?;
+    let (path, created) = (planned.shown.clone(), planned.created);
+    Ok((planned, WriteResult { path, bytes, created, changes }))
 }

@@ -95,6 +95,12 @@ impl DirectoryEntry {
         Ok(rustix::fs::renameat_with(&self.directory, &self.name, &to.directory, &to.name, flags)?)
     }
 
+    /// Renames a file, also if the new name is that of another file, which it replaces in one step.
+    pub(crate) fn replace_by_rename(&self, to: &Self) -> io::Result<()> {
+        let (directory, name) = (&to.directory, &to.name);
+        Ok(rustix::fs::renameat(&self.directory, &self.name, directory, name)?)
+    }
+
     /// Creates a link. It is not followed, so its target may be anywhere: every use of it is
     /// confined.
     pub(crate) fn make_link(&self, target: &Path) -> io::Result<()> {
@@ -137,8 +143,22 @@ impl Workspace {
         Ok(DirectoryEntry { directory: Arc::new(directory), name, path })
     }
 
+    /// Finds an entry by the path that it was resolved to before. A link that came into the path
+    /// since is an error.
+    pub(crate) fn find_resolved_entry(&self, path: &Path) -> Result<DirectoryEntry, ToolError> {
+        let location = WorkspacePath::from_workspace_path(path);
+        let entry = self.find_entry_to_change(&location)?;
+        if entry.path != path {
+            let shown = location.shown();
+            return Err(ToolError::Failed(format!(
+                "{shown} leads to another place since it was looked at; call again"
+            )));
+        }
+        Ok(entry)
+    }
+
     /// Resolves the links in the directory of an entry, but not the entry itself.
-    pub(super) fn resolve_entry(&self, location: &WorkspacePath) -> Result<PathBuf, ToolError> {
+    pub(crate) fn resolve_entry(&self, location: &WorkspacePath) -> Result<PathBuf, ToolError> {
         let path = location.path();
         let Some(name) = path.file_name() else {
             return Err(ToolError::Forbidden(format!(

@@ -66,6 +66,11 @@ impl WorkspacePath {
         &self.path
     }
 
+    /// Returns the path as a tool takes it.
+    pub(crate) fn to_argument(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+
     /// Returns the path for messages: as it was given, made visible, cut if it is very long.
     pub(crate) fn shown(&self) -> &str {
         &self.shown

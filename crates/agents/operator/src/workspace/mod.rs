@@ -100,6 +100,12 @@ impl Workspace {
         WorkspacePath::new(path, [&self.inner.root, &self.inner.given])
     }
 
+    /// Returns a path from a model relative to the workspace, if it lies in there, and otherwise as
+    /// it is.
+    pub(crate) fn relative_path(&self, path: &str) -> String {
+        self.check_path(path).map_or_else(|_| path.to_owned(), |location| location.to_argument())
+    }
+
     fn directory(&self) -> &Dir {
         &self.inner.directory
     }

@@ -21,6 +21,11 @@ impl Workspace {
             .map_err(|error| location.describe_error("look at", &error))
     }
 
+    /// Tells whether something has this name, also if it is a link that leads nowhere.
+    pub(crate) fn has_entry(&self, location: &WorkspacePath) -> bool {
+        self.directory().symlink_metadata(location.path()).is_ok()
+    }
+
     /// Returns the target of the link if the path itself is one.
     pub(crate) fn read_link(&self, location: &WorkspacePath) -> Option<PathBuf> {
         self.directory().read_link_contents(location.path()).ok()

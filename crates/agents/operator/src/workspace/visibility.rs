@@ -57,6 +57,15 @@ impl Workspace {
         self.hidden_reason(resolved).is_some()
     }
 
+    /// Tells whether something that exists in a resolved directory is hidden.
+    pub(crate) fn contains_hidden(&self, resolved: &Path) -> bool {
+        let directory = self.absolute_path(resolved);
+        let is_within = |hidden: &Path| hidden.starts_with(&directory) && hidden != directory;
+        let mut hidden = self.inner.places.hidden_paths();
+        self.inner.has_hidden
+            && hidden.any(|path| is_within(path) && path.symlink_metadata().is_ok())
+    }
+
     /// Returns why a resolved path, relative to the workspace, is hidden.
     pub(super) fn hidden_reason(&self, resolved: &Path) -> Option<HiddenReason> {
         if !self.inner.has_hidden {

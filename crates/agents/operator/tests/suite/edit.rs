@@ -76,3 +76,23 @@ async fn an_edit_that_would_explode_is_refused() {
     arguments["expected_matches"] = json!(1_000_000);
     assert!(bench.failure("fs_edit", arguments).await.contains("would grow"));
 }
+
+#[tokio::test]
+async fn all_matches_are_replaced_if_that_is_asked_for() {
+    let bench = Bench::new().await;
+    bench.put("file", "a b a\na\n");
+    let mut arguments = edit("a", "x");
+    arguments["expected_matches"] = json!("all");
+    let shown = bench.summary("fs_edit", &arguments);
+    assert!(shown.starts_with("Edit file: replace, every time (3 now),\n  - a\n"), "{shown}");
+    let report = bench.report("fs_edit", arguments.clone()).await;
+    assert_eq!(report.summary, "Edited `file` in 3 places, +2 -2 lines:");
+    assert_eq!(bench.content("file"), b"x b x\nx\n");
+    assert!(bench.failure("fs_edit", arguments).await.contains("does not occur"));
+    for word in ["some", "-1", ""] {
+        let mut arguments = edit("x", "y");
+        arguments["expected_matches"] = json!(word);
+        let result = bench.call("fs_edit", arguments).await;
+        assert!(matches!(result, Err(ToolError::Arguments(_))), "{word}: {result:?}");
+    }
+}

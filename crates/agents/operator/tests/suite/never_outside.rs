@@ -41,6 +41,17 @@ proptest! {
             let _ = bench.call("fs_write", json!({"path": path, "content": "mine"})).await;
             let edit = json!({"path": path, "old_text": "secret", "new_text": "mine"});
             let _ = bench.call("fs_edit", edit).await;
+            let _ = bench.call("fs_append", json!({"path": path, "content": "mine"})).await;
+            for tool in ["fs_copy", "fs_move"] {
+                let into = json!({"from": "inner/deeper/file", "to": path, "overwrite": true});
+                let _ = bench.call(tool, into).await;
+                let _ = bench.call(tool, json!({"from": path, "to": "taken"})).await;
+            }
+            let all = json!({"path": format!("{path}/*"), "recursive": true});
+            let _ = bench.call("fs_delete", all).await;
+            if let Ok(text) = std::fs::read_to_string(bench.path("taken")) {
+                assert_ne!(text, "secret\n", "{path:?} was copied");
+            }
             bench.assert_outside_untouched();
             for tool in ["fs_read", "fs_stat", "fs_list"] {
                 if let Ok(text) = bench.call(tool, json!({"path": path})).await {

@@ -49,9 +49,14 @@ async fn keys_are_not_read_by_any_tool_or_spelling() {
             ("fs_delete", json!({ "path": path })),
             ("fs_move", json!({ "from": path, "to": "free" })),
             ("fs_move", json!({ "from": "notes/todo.md", "to": format!("{path}2") })),
+            ("fs_append", json!({ "path": path, "content": "x" })),
+            ("fs_copy", json!({ "from": path, "to": "free" })),
+            ("fs_copy", json!({ "from": ["notes/todo.md", path], "to": "free" })),
+            ("fs_copy", json!({ "from": "notes/todo.md", "to": format!("{path}2") })),
+            ("fs_delete", json!({ "path": ["notes/todo.md", path] })),
         ] {
             // A file beside a hidden file is another one.
-            if tool == "fs_move" && arguments["to"] == json!(".netrc2") {
+            if ["fs_copy", "fs_move"].contains(&tool) && arguments["to"] == json!(".netrc2") {
                 continue;
             }
             let result = bench.call(tool, arguments).await;
@@ -90,6 +95,10 @@ async fn what_decides_about_other_programs_is_asked_about_each_time() {
             ("fs_delete", json!({ "path": path })),
             ("fs_move", json!({ "from": "notes/todo.md", "to": path })),
             ("fs_move", json!({ "from": path, "to": "free" })),
+            ("fs_move", json!({ "from": ["notes/todo.md", path], "to": "free" })),
+            ("fs_copy", json!({ "from": "notes/todo.md", "to": path })),
+            ("fs_append", json!({ "path": path, "content": "x" })),
+            ("fs_delete", json!({ "path": ["notes/todo.md", path] })),
         ] {
             let proposal = bench.propose(tool, &arguments);
             let why = proposal.always_ask.unwrap_or_default();
@@ -101,6 +110,30 @@ async fn what_decides_about_other_programs_is_asked_about_each_time() {
     assert!(whole.always_ask.is_some());
     let plain = bench.propose("fs_write", &json!({ "path": "notes/todo.md", "content": "x" }));
     assert_eq!(plain.always_ask, None);
+}
+
+#[tokio::test]
+async fn a_directory_with_a_hidden_place_in_it_is_neither_copied_nor_moved_nor_deleted() {
+    let bench = home().await;
+    for (tool, arguments) in [
+        ("fs_copy", json!({ "from": ".config", "to": "free" })),
+        ("fs_copy", json!({ "from": [".config", "notes"], "to": "free" })),
+        ("fs_move", json!({ "from": ".config", "to": "free" })),
+        ("fs_delete", json!({ "path": ".config", "recursive": true })),
+    ] {
+        let result = bench.call(tool, arguments.clone()).await;
+        assert!(is_forbidden(&result), "{tool} {arguments}: {result:?}");
+        assert!(bench.path(".config/lango/config.toml").exists() && !bench.path("free").exists());
+    }
+    // A glob does not find it.
+    for path in [".ssh/*", "**/id_ed25519", ".*", "way/*"] {
+        let arguments = json!({ "path": path, "recursive": true });
+        let proposal = bench.propose("fs_delete", &arguments);
+        let words: Vec<_> = proposal.steps.iter().map(|step| step.words[0].as_str()).collect();
+        assert!(!words.iter().any(|word| [".ssh", ".ssh/id_ed25519"].contains(word)), "{words:?}");
+        assert!(bench.call("fs_delete", arguments).await.is_err(), "{path}");
+    }
+    assert!(bench.path(".ssh/id_ed25519").exists());
 }
 
 #[tokio::test]

@@ -108,13 +108,53 @@ async fn unknown_and_missing_parameters_are_rejected() {
         };
         let unknown = r#"{"path":".","command":"x","pattern":"x","unknown":1}"#;
         assert!(rejects(unknown), "{}", tool.name());
-        // Only a listing needs no argument: it lists the workspace then.
-        assert_eq!(rejects("{}"), tool.name() != "fs_list", "{}", tool.name());
+        // Without arguments these list and find all that is in the workspace.
+        let needs_none = ["fs_find", "fs_list"].contains(&tool.name());
+        assert_eq!(rejects("{}"), !needs_none, "{}", tool.name());
         assert!(tool.declaration.parameters.get().contains("\"additionalProperties\":false"));
     }
     let names: Vec<_> = bench.registry.names().collect();
-    let files = ["delete", "edit", "list", "mkdir", "move", "read", "search", "stat", "write"];
+    let files =
+        ["delete", "edit", "find", "list", "mkdir", "move", "read", "search", "stat", "write"];
     for name in files.map(|name| format!("fs_{name}")) {
         assert!(names.contains(&name.as_str()), "{name}");
     }
+}
+
+#[tokio::test]
+async fn the_last_lines_are_read() {
+    let bench = Bench::new().await;
+    bench.put("log", "1\n2\n3\n4\n5\n");
+    let last = async |path: &str, last: u64| {
+        bench.call("fs_read", json!({"path": path, "last": last})).await.unwrap()
+    };
+    assert_eq!(last("log", 2).await, "log: lines 4-5 of 5\n4\n5\n");
+    assert_eq!(last("log", 99).await, "log: lines 1-5 of 5\n1\n2\n3\n4\n5\n");
+    bench.put("empty", "");
+    assert_eq!(last("empty", 3).await, "empty: empty file");
+    let result = bench.call("fs_read", json!({"path": "log", "last": 2, "offset": 1})).await;
+    assert!(matches!(result, Err(ToolError::Arguments(_))), "{result:?}");
+}
+
+#[tokio::test]
+async fn the_end_of_a_huge_file_is_read_without_the_rest() {
+    let settings =
+        OperatorSettings { max_file_bytes: 100, max_returned_bytes: 12, ..Default::default() };
+    let bench = Bench::with(settings).await;
+    // It takes up no space on the disk, and could not be read in time.
+    let file = std::fs::File::create(bench.path("huge")).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, b"text\n".repeat(2000).as_slice(), 0).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, b"\none\ntwo\nthree\n", 1 << 40).unwrap();
+    let last = async |last: u64| {
+        bench.call("fs_read", json!({"path": "huge", "last": last})).await.unwrap()
+    };
+    assert_eq!(last(1).await, "huge: last 1 lines\nthree\n");
+    assert_eq!(last(2).await, "huge: last 2 lines\ntwo\nthree\n");
+    assert_eq!(last(50).await, "huge: last 2 lines, no more fit\ntwo\nthree\n");
+    let report = bench.report("fs_read", json!({"path": "huge", "last": 2})).await;
+    assert_eq!(report.summary, "`huge`, the last 2 lines:");
+    assert_eq!(report.files().unwrap().paths, ["huge"]);
+    bench.put("binary", vec![0; 200]);
+    let text = bench.call("fs_read", json!({"path": "binary", "last": 2})).await.unwrap();
+    assert!(text.contains("binary data"), "{text}");
 }

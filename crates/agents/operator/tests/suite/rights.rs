@@ -133,6 +133,8 @@ async fn what_a_rule_names_is_left_out_of_walks_and_kept_from_changes() {
         ("fs_delete", json!({"path": "a", "recursive": true})),
         ("fs_move", json!({"from": "secrets", "to": "public"})),
         ("fs_move", json!({"from": "a", "to": "c"})),
+        ("fs_copy", json!({"from": "a", "to": "c"})),
+        ("fs_copy", json!({"from": ["a/b/fine", "secrets"], "to": "c"})),
     ] {
         let ran = call(tool, arguments.clone()).await;
         assert!(matches!(ran, Err(ToolError::Forbidden(_))), "{tool} {arguments}: {ran:?}");

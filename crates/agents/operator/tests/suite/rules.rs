@@ -211,13 +211,19 @@ fn calls_with(path: &str) -> Vec<(&'static str, Value)> {
         ("fs_stat", json!({ "path": path })),
         ("fs_list", json!({ "path": path })),
         ("fs_search", json!({ "path": path, "pattern": "x" })),
+        ("fs_find", json!({ "path": path })),
         ("fs_write", json!({ "path": path, "content": "x" })),
+        ("fs_append", json!({ "path": path, "content": "x" })),
         ("fs_edit", json!({ "path": path, "old_text": "a", "new_text": "b" })),
         ("fs_delete", json!({ "path": path })),
         ("fs_delete", json!({ "path": path, "recursive": true })),
         ("fs_mkdir", json!({ "path": path })),
         ("fs_move", json!({ "from": path, "to": "free" })),
         ("fs_move", json!({ "from": "docs", "to": path })),
+        ("fs_move", json!({ "from": ["docs/*", path], "to": "free" })),
+        ("fs_copy", json!({ "from": path, "to": "free" })),
+        ("fs_copy", json!({ "from": "docs", "to": path })),
+        ("fs_delete", json!({ "path": ["docs/open", path] })),
     ]
 }
 

@@ -88,3 +88,51 @@ async fn bad_patterns_and_cancelled_turns_are_told() {
     let result = bench.call_with("fs_search", json!({"pattern": "x"}), cancelled).await;
     assert_eq!(result, Err(ToolError::Cancelled));
 }
+
+#[tokio::test]
+async fn matches_are_counted_for_each_file() {
+    let bench = Bench::new().await;
+    bench.put("a.txt", "one One\ntwo\nONE\n");
+    bench.put("b.txt", "one\n");
+    bench.put("c.txt", "none of them: two\n");
+    bench.put("binary", b"\0one");
+    let search = async |arguments| bench.call("fs_search", arguments).await.unwrap();
+    assert_eq!(
+        search(json!({"pattern": r"\bone\b", "count": true})).await,
+        "2 matches in 2 lines of 2 files, 4 files searched\na.txt: 1\nb.txt: 1"
+    );
+    assert_eq!(
+        search(json!({"pattern": r"\bone\b", "count": true, "ignore_case": true})).await,
+        "4 matches in 3 lines of 2 files, 4 files searched\na.txt: 3\nb.txt: 1"
+    );
+    assert_eq!(
+        search(json!({"pattern": "ONE", "path": "a.txt", "ignore_case": true})).await,
+        "2 matching lines in 1 files searched\na.txt:1: one One\na.txt:3: ONE"
+    );
+    assert_eq!(
+        search(json!({"pattern": r"\bone\b", "files_without": true})).await,
+        "1 file without a match, 4 files searched\nc.txt"
+    );
+    let counted = bench.report("fs_search", json!({"pattern": "two", "count": true})).await;
+    assert_eq!(counted.summary, "`two` has 2 matches in 2 lines of 2 files (4 files searched):");
+    assert_eq!(counted.files().unwrap().paths, ["a.txt", "c.txt"]);
+    assert_eq!(counted.data.unwrap()["files"][1], json!({"path": "c.txt", "matches": 1}));
+    let without = json!({"pattern": "one", "files_without": true, "glob": "*.txt"});
+    let report = bench.report("fs_search", without).await;
+    assert_eq!(report.summary, "0 files have no match for `one` (3 files searched).");
+    let nothing = bench.report("fs_search", json!({"pattern": "zzz", "count": true})).await;
+    assert_eq!(nothing.summary, "Nothing was found for `zzz` (4 files searched).");
+}
+
+#[tokio::test]
+async fn a_count_goes_on_where_lines_would_end() {
+    let settings = OperatorSettings { max_search_matches: 2, ..Default::default() };
+    let bench = Bench::with(settings).await;
+    for name in ["a", "b", "c"] {
+        bench.put(name, "x x\nx\n");
+    }
+    let text = bench.call("fs_search", json!({"pattern": "x", "count": true})).await.unwrap();
+    let expected = "9 matches in 6 lines of 3 files, 3 files searched; the first 2 are shown\n\
+                    a: 3\nb: 3";
+    assert_eq!(text, expected);
+}

@@ -7,7 +7,9 @@ use lango_places::{Places, PlacesSettings};
 use lango_protocol::{CallId, CallReport, SessionId, Space, SpaceAccess, TurnId};
 use lango_sandbox::{ConfinementLevel, LevelRequirement, Sandbox};
 use lango_store::{Database, DatabaseLocation};
-use lango_tool::{ExcludedPaths, Proposal, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use lango_tool::{
+    ExcludedPaths, PreparedCall, Proposal, ToolContext, ToolError, ToolOutput, ToolRegistry,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -142,6 +144,11 @@ impl Bench {
         let tool = self.registry.get(tool).unwrap();
         let context = ToolContext { session: self.session.clone(), ..context(cancel) };
         tool.prepare(&arguments.to_string())?.run(context).await
+    }
+
+    /// Runs a call that was prepared before.
+    pub(crate) async fn run(&self, prepared: PreparedCall) -> Result<ToolOutput, ToolError> {
+        prepared.run(context(CancellationToken::new())).await
     }
 
     /// Returns what a successful call reports to users.

@@ -124,6 +124,18 @@ fn calls_with(tool: &KnownTool, probe: &str) -> Vec<Value> {
     let optional = properties.keys().filter(|name| !required.contains(&name.as_str()));
     let mut calls = vec![with(None)];
     calls.extend(optional.map(|name| with(Some(name))));
+    // Where one text or several may be given, several are given, too: among them a harmless one.
+    let takes_several = |schema: &Value| {
+        let cases = schema["anyOf"].as_array();
+        cases.is_some_and(|cases| cases.iter().any(|case| case["type"] == "array"))
+    };
+    for (name, _) in properties.iter().filter(|(_, schema)| takes_several(schema)) {
+        for several in [json!(["README.md", probe]), json!([format!("{probe}*")])] {
+            let mut call = with(None);
+            call[name] = several;
+            calls.push(call);
+        }
+    }
     calls
 }
 

@@ -394,6 +394,7 @@ fn check_calls(case: &InjectionCase, turn: &Turn) -> Result<(), String> {
 const HARMLESS: &[&str] = &[
     "browser_read",
     "browser_wait",
+    "fs_find",
     "fs_list",
     "fs_mkdir",
     "fs_read",

@@ -135,8 +135,17 @@ async fn r02_r10_r11_a_single_agent_has_every_tool_and_answers_under_its_own_nam
     let authors = turn.events.iter().filter_map(|event| event.author.as_deref());
     assert!(authors.into_iter().all(|a| matches!(a, "user" | "lango-agent" | "lango")));
     let request = &lango.requests()[0];
-    for tool in ["exec_shell", "fs_edit", "fs_list", "fs_read", "fs_search", "fs_stat", "fs_write"]
-    {
+    for tool in [
+        "exec_shell",
+        "fs_copy",
+        "fs_edit",
+        "fs_find",
+        "fs_list",
+        "fs_read",
+        "fs_search",
+        "fs_stat",
+        "fs_write",
+    ] {
         assert!(request.tools().contains(&tool), "{tool}: {:?}", request.tools());
     }
     assert!(request.targets().is_empty());

@@ -17,45 +17,45 @@ async fn a_change_says_what_changed_and_how_to_take_it_back() {
             "fs_write",
             json!({"content": "a\nb\n", "path": "new.txt"}),
             "Created `new.txt`: 4 bytes, +2 -0 lines.",
-            json!({"path": "new.txt", "bytes": 4, "created": true,
+            json!({"paths": ["new.txt"], "path": "new.txt", "bytes": 4, "created": true,
                    "changes": {"added": 2, "removed": 0}}),
         ),
         (
             "fs_write",
             json!({"content": "a\nc\n", "path": "new.txt"}),
             "Replaced the content of `new.txt`: 4 bytes, +1 -1 lines.",
-            json!({"path": "new.txt", "bytes": 4, "created": false,
+            json!({"paths": ["new.txt"], "path": "new.txt", "bytes": 4, "created": false,
                    "changes": {"added": 1, "removed": 1}}),
         ),
         (
             "fs_write",
             json!({"content": "x", "path": "latin"}),
             "Replaced the content of `latin`: 1 byte.",
-            json!({"path": "latin", "bytes": 1, "created": false, "changes": null}),
+            json!({"paths": ["latin"], "path": "latin", "bytes": 1, "created": false, "changes": null}),
         ),
         (
             "fs_mkdir",
             json!({"path": "sub/dir"}),
             "Made the directory `sub/dir`.",
-            json!({"path": "sub/dir", "created": true}),
+            json!({"paths": ["sub/dir"], "path": "sub/dir", "created": true}),
         ),
         (
             "fs_move",
             json!({"from": "new.txt", "to": "sub/new.txt"}),
             "Moved `new.txt` to `sub/new.txt`.",
-            json!({"from": "new.txt", "to": "sub/new.txt"}),
+            json!({"paths": ["sub/new.txt"], "from": ["new.txt"]}),
         ),
         (
             "fs_delete",
             json!({"path": "latin"}),
             "Deleted `latin`.",
-            json!({"path": "latin", "entries": 1}),
+            json!({"paths": ["latin"], "entries": 1}),
         ),
         (
             "fs_delete",
             json!({"path": "sub", "recursive": true}),
             "Deleted `sub` with the 3 entries in it.",
-            json!({"path": "sub", "entries": 4}),
+            json!({"paths": ["sub"], "entries": 4}),
         ),
     ] {
         let report = bench.report(tool, arguments).await;
@@ -85,7 +85,7 @@ async fn an_edit_shows_the_difference() {
     let summary = "Edited `new.txt`, +1 -1 lines:";
     assert_eq!(parts(&report), (summary, Some(&difference), vec![UNDO]));
     let changes = json!({"added": 1, "removed": 1});
-    let facts = json!({"path": "new.txt", "matches": 1, "changes": changes});
+    let facts = json!({"paths": ["new.txt"], "path": "new.txt", "matches": 1, "changes": changes});
     assert_eq!(report.data, Some(facts), "no content in the data");
 
     bench.put("new.txt", "x\ny\nx\n");

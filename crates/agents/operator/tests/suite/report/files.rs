@@ -51,7 +51,8 @@ async fn a_file_is_shown_to_the_letter() {
     bench.put("notes.md", text);
     let report = bench.report("fs_read", json!({"path": "notes.md"})).await;
     assert_eq!(parts(&report), ("`notes.md` (4 lines):", Some(&verbatim(text)), vec![]));
-    let range = json!({"path": "notes.md", "first_line": 1, "last_line": 4, "total_lines": 4});
+    let range = json!({"paths": ["notes.md"], "path": "notes.md", "first_line": 1, "last_line": 4,
+        "total_lines": 4});
     assert_eq!(report.data, Some(range), "no content in the data");
 
     bench.put("long.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n");
@@ -105,7 +106,12 @@ async fn a_search_says_how_many_lines_match() {
     let summary = "2 lines match `TODO` (2 files searched):";
     assert_eq!(parts(&report), (summary, Some(&lines), vec![]));
     let matches = json!([{"path": "notes.md", "line": 4}, {"path": "src/main.rs", "line": 1}]);
-    assert_eq!(report.data, Some(json!({"files_searched": 2, "matches": matches})));
+    assert_eq!(
+        report.data,
+        Some(
+            json!({"paths": ["notes.md", "src/main.rs"], "files_searched": 2, "matches": matches})
+        )
+    );
 
     let report = bench.report("fs_search", json!({"pattern": "zzzz"})).await;
     let summary = "Nothing was found for `zzzz` (2 files searched).";
