@@ -3,14 +3,15 @@
 //!
 //! A queue in front of the writer lets concurrent sessions share a commit. Waking a thread costs
 //! about as much CPU as a small commit itself, so a caller that finds the writer idle commits and
-//! reads on its own thread; everything that may have to wait (another process, the disk) or takes
-//! many steps (a long read) is sent to the threads.
+//! reads on its own thread; everything that may have to wait (another process, a sync) or takes
+//! many steps (a long read) is sent to the threads. Commits that wait for the disk share a sync.
 
 mod backup;
 mod commit_record;
 mod connection;
 mod failure;
 mod integrity;
+mod log_file;
 mod opened_files;
 mod reader;
 mod repair;
@@ -67,7 +68,12 @@ impl SqliteDatabase {
     }
 
     pub(crate) async fn write(&self, batch: Batch) -> Result<Vec<u64>, StoreError> {
-        if let Some(rows) = self.writer.try_write(&batch) {
+        if let Some((rows, unsynced)) = self.writer.try_write(&batch) {
+            if let Some(commits) = unsynced {
+                let (reply, answer) = oneshot::channel();
+                self.send(writer::WriterJob::Sync(writer::SyncJob { commits, reply }))?;
+                answer.await.map_err(|_| StoreError::Closed)??;
+            }
             return rows;
         }
         tracing::trace!(statements = batch.statements.len(), "batch on the writer's thread");
