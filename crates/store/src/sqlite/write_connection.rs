@@ -164,7 +164,7 @@ impl SqliteWriter {
         if busy == 0 {
             return Ok(());
         }
-        Err(StoreError::Busy { location: self.location.to_string() })
+        Err(StoreError::busy(&self.location))
     }
 
     /// Moves the log into the database and closes the connection. The last process to close it
