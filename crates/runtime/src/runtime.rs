@@ -255,6 +255,8 @@ impl Runtime {
     pub fn drive_turn(&self, session: SessionId, turn: TurnId) -> TurnHandle {
         let (starter, events) = mpsc::channel(MAX_LISTENER_LAG);
         let control = TurnControl::default();
+        // It is in the database, and not known to run here.
+        control.set_idle(true);
         let listening = starter.clone();
         match self.shared.live.register_once(turn, starter, control.clone()) {
             Ok(registered) => {
