@@ -25,6 +25,9 @@ const SIZE_CHECK_INTERVAL_COMMITS: u32 = 64;
 /// once, so fewer checkpoints are cheaper.
 const CHECKPOINT_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
+// Otherwise the log would be moved at every look.
+const _: () = assert!((connection::KEPT_LOG_BYTES as u64) < CHECKPOINT_LOG_BYTES);
+
 /// The size of a log that is truncated even if other processes have to be waited for.
 const TRUNCATE_LOG_BYTES: u64 = 4 * CHECKPOINT_LOG_BYTES;
 
