@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_egress::BackoffPolicy;
 use lango_model::{Image, UserMessage};
 use lango_protocol::{
     DirectCall, EventBody, Outcome, OwnerStore, Sender, SessionId, Space, SpaceAccess, Timestamp,
@@ -26,6 +27,10 @@ use crate::request::{TurnInput, TurnRequest};
 use crate::runtime::SharedRuntime;
 use crate::session::{self, POLL_INTERVAL, SessionCache};
 use crate::turn::Turn;
+
+/// The waits between two looks at a turn that comes first.
+const PRECEDING_TURN_WAITS: BackoffPolicy =
+    BackoffPolicy::doubling(Duration::from_millis(25), Duration::from_millis(200));
 
 /// The message of a turn that is about to begin.
 pub(crate) struct FirstMessage {
@@ -81,6 +86,7 @@ impl SharedRuntime {
         let mut place = QueuePlace::After(None);
         let mut cache = self.sessions.lock_session(&session).await;
         let mut deadline = Instant::now() + self.settings.claim_wait;
+        let mut waits = PRECEDING_TURN_WAITS.waits();
         loop {
             match self.begin(&message, place, &listener, &mut cache).await {
                 Ok(recorder) => {
@@ -106,7 +112,7 @@ impl SharedRuntime {
                     }
                     drop(cache);
                     self.help_turn(&session, turn, &owner_stores);
-                    tokio::time::sleep(POLL_INTERVAL / 4).await;
+                    tokio::time::sleep(waits.next_wait()).await;
                     cache = self.sessions.lock_session(&session).await;
                     deadline = Instant::now() + self.settings.claim_wait;
                 }

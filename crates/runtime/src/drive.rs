@@ -36,6 +36,20 @@ impl SharedRuntime {
         listener: Listener,
         control: TurnControl,
     ) -> Result<Outcome, TurnError> {
+        let shared = Arc::clone(&self);
+        let end = self.drive_to_end(session, turn, owner_stores, listener, control).await;
+        shared.failed_turns.note_end(turn, &end);
+        end
+    }
+
+    async fn drive_to_end(
+        self: Arc<Self>,
+        session: SessionId,
+        turn: TurnId,
+        owner_stores: BTreeSet<OwnerStore>,
+        listener: Listener,
+        control: TurnControl,
+    ) -> Result<Outcome, TurnError> {
         let mut seen = 0;
         loop {
             control.set_idle(true);

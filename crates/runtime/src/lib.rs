@@ -31,6 +31,7 @@ mod record;
 mod recorder;
 mod remote;
 mod request;
+mod retry;
 mod runtime;
 mod scrub;
 mod session;

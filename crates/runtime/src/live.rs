@@ -137,6 +137,12 @@ impl LiveTurns {
         self.turns.lock().contains_key(&turn)
     }
 
+    /// Tells whether this process runs the turn itself, or is the only one that it waits for.
+    pub(crate) fn is_running_here(&self, turn: TurnId) -> bool {
+        let turns = self.turns.lock();
+        turns.get(&turn).is_some_and(|live| !live.control.idle.load(Ordering::Acquire))
+    }
+
     /// Returns the number of turns that this process runs, or that wait for it alone.
     pub(crate) fn count(&self) -> usize {
         let turns = self.turns.lock();

@@ -22,6 +22,7 @@ use crate::observer::ObserverTasks;
 use crate::output::OutputRead;
 use crate::remote::RemoteAgent;
 use crate::request::TurnRequest;
+use crate::retry::FailedTurns;
 use crate::session::Sessions;
 use crate::team::{AgentFactory, Team};
 use crate::{Advisor, Approver, RuleBook, Scrubber, Settings, TurnError, TurnHandle, TurnObserver};
@@ -81,6 +82,7 @@ pub(crate) struct SharedRuntime {
     /// Notices about absent agents, shown with the next turn. The lock is held only to add or take.
     absences: Mutex<Vec<String>>,
     pub(crate) live: LiveTurns,
+    pub(crate) failed_turns: FailedTurns,
     pub(crate) journal: Journal,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) rules: RuleBook,
@@ -118,6 +120,7 @@ impl Runtime {
             agent_factory,
             absences: Mutex::default(),
             live: LiveTurns::default(),
+            failed_turns: FailedTurns::default(),
             journal: parts.journal,
             approver: parts.approver,
             rules: parts.rules,
@@ -181,6 +184,17 @@ impl Runtime {
         self.shared.live.is_running(turn)
     }
 
+    /// Tells whether this process runs the turn itself: it does not wait in the queue, and no other
+    /// process runs it.
+    pub fn is_running_here(&self, turn: TurnId) -> bool {
+        self.shared.live.is_running_here(turn)
+    }
+
+    /// Tells whether a promised turn may be tried again, if the database did not let it go on.
+    pub(crate) fn is_retry_due(&self, turn: TurnId) -> bool {
+        self.shared.failed_turns.is_due(turn)
+    }
+
     /// Returns the number of turns that it runs.
     pub fn turns_under_way(&self) -> usize {
         self.shared.live.count()
@@ -241,6 +255,8 @@ impl Runtime {
     pub fn drive_turn(&self, session: SessionId, turn: TurnId) -> TurnHandle {
         let (starter, events) = mpsc::channel(MAX_LISTENER_LAG);
         let control = TurnControl::default();
+        // It is in the database, and not known to run here.
+        control.set_idle(true);
         let listening = starter.clone();
         match self.shared.live.register_once(turn, starter, control.clone()) {
             Ok(registered) => {
@@ -316,14 +332,15 @@ impl SharedRuntime {
         std::mem::take(&mut *self.absences.lock())
     }
 
-    /// Sees to it that a promised turn comes to its end, unless this process does so already.
+    /// Sees to it that a promised turn comes to its end, unless this process does so already or tried
+    /// it a short time ago.
     pub(crate) fn help_turn(
         self: &Arc<Self>,
         session: &SessionId,
         turn: TurnId,
         owner_stores: &BTreeSet<OwnerStore>,
     ) {
-        if !self.live.is_running(turn) {
+        if !self.live.is_running(turn) && self.failed_turns.is_due(turn) {
             let runtime = Runtime { shared: Arc::clone(self), owner_stores: owner_stores.clone() };
             // It goes on without its handle.
             drop(runtime.drive_turn(session.clone(), turn));

@@ -7,6 +7,7 @@ use lango_protocol::{OWNER, SessionId};
 use lango_store::{Journal, StoreError};
 use tokio_util::sync::CancellationToken;
 
+use crate::retry::RETRY_WAITS;
 use crate::{Teams, TurnError};
 
 /// Sets how often abandoned turns are looked for.
@@ -29,19 +30,23 @@ impl TurnCollector {
     /// Looks again and again, until it is stopped.
     pub async fn run(self, stop: CancellationToken) {
         let mut is_reported = false;
+        let mut waits = RETRY_WAITS.waits();
         loop {
-            match self.collect().await {
-                Ok(()) => is_reported = false,
+            let mut wait = COLLECT_INTERVAL;
+            if let Err(error) = self.collect().await {
                 // The database may come back.
-                Err(error) if !is_reported => {
+                wait = waits.next_wait();
+                if !is_reported {
                     tracing::warn!(%error, "cannot look for abandoned turns");
                     is_reported = true;
                 }
-                Err(_) => {}
+            } else {
+                is_reported = false;
+                waits.reset();
             }
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = tokio::time::sleep(COLLECT_INTERVAL) => {}
+                () = tokio::time::sleep(wait) => {}
             }
         }
     }
@@ -71,7 +76,7 @@ impl TurnCollector {
             let Some(team) = caller.and_then(|caller| self.teams.team(&caller)) else {
                 return Ok(());
             };
-            if team.is_under_way(turn) {
+            if team.is_under_way(turn) || !team.is_retry_due(turn) {
                 return Ok(());
             }
             tracing::info!(%session, %turn, "an abandoned turn is taken up");

@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::journal::LeaseOwner;
 
+/// Stands for the holder of a lock that is not known.
+pub(crate) const UNKNOWN_HOLDER: &str = "another process";
+
 /// Describes why an operation failed. Each message names the cause and the next step.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
@@ -107,12 +110,14 @@ pub enum StoreError {
     },
     /// A retry may help: another process holds the lock.
     #[error(
-        "the database {location} is locked by another process. \
-         Try again; if it stays locked, find the process that has the database open"
+        "the database {location} is locked by {holder}. \
+         Try again; if it stays locked, end the process that has the database open"
     )]
     Busy {
         /// The database.
         location: String,
+        /// The process, as far as it is known.
+        holder: String,
     },
     /// For the operator of the machine: the disk is full.
     #[error("no space left for the database {location}. Free some disk space and try again")]
@@ -198,6 +203,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Creates the error of a lock whose holder is not known.
+    pub(crate) fn busy(location: &str) -> Self {
+        let (location, holder) = (location.to_owned(), UNKNOWN_HOLDER.to_owned());
+        Self::Busy { location, holder }
+    }
+
     /// Tells whether the database itself failed, and not a caller's expectation.
     pub fn concerns_operator(&self) -> bool {
         !matches!(

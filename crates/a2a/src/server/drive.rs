@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::StreamResponse;
+use lango_egress::BackoffPolicy;
 use lango_protocol::{Caller, Event};
 use lango_runtime::{TurnError, TurnHandle};
 use tokio::sync::OwnedSemaphorePermit;
@@ -17,8 +18,9 @@ use crate::wire::error::ProtocolError;
 /// Limits how often a change of the task list is written. The journal has it in any case.
 const MAX_STORE_ATTEMPTS: u32 = 3;
 
-/// The interval at which a turn is tried again that the database did not let go on.
-const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+/// The waits before a turn is tried again that the database did not let go on.
+const RETRY_WAITS: BackoffPolicy =
+    BackoffPolicy::doubling(Duration::from_secs(1), Duration::from_secs(8));
 
 /// The interval at which a task that runs in another process is checked.
 const RECHECK_INTERVAL: Duration = Duration::from_secs(2);
@@ -60,6 +62,7 @@ impl Tasks {
     /// Applies the events of a turn until it has ended, whichever process runs it.
     async fn apply_events(&self, live: &LiveTask, mut handle: TurnHandle) {
         let (session, turn) = (handle.session().clone(), handle.turn());
+        let mut waits = RETRY_WAITS.waits();
         loop {
             while let Some(event) = handle.next_event().await {
                 self.apply_event(live, &event).await;
@@ -79,13 +82,13 @@ impl Tasks {
                 return;
             };
             drop(state);
-            tokio::time::sleep(RETRY_INTERVAL).await;
+            tokio::time::sleep(waits.next_wait()).await;
             handle = team.drive_turn(session.clone(), turn);
         }
     }
 
     /// Waits until a task was ended without its turn, in this or another process: its turn may then
-    /// never produce another event.
+    /// never produce another event. One that runs here is stopped.
     async fn wait_for_forced_end(&self, live: &LiveTask) {
         loop {
             // An end in this process is seen at once, one in another process at the next check, and
@@ -99,6 +102,10 @@ impl Tasks {
             let Ok(Some(row)) = self.tables.find_task(&loaded.row.id).await else { continue };
             if let Some((how, at)) = row.ended {
                 loaded.row = row;
+                if let Some(stop) = &state.stop {
+                    stop.cancel();
+                }
+                let Some(loaded) = state.loaded.as_mut() else { return };
                 let updates = loaded.projection.force_end(how, at);
                 self.publish_updates(live, &mut state, updates);
                 return;

@@ -4,8 +4,7 @@
 use a2a::TaskState;
 use lango_protocol::{Caller, Event, SessionId, TurnId};
 use lango_store::{
-    Batch, Database, Durability, Journal, Migration, Row, SchemaComponent, SqlValue, Statement,
-    StoreError,
+    Batch, Database, Journal, Migration, Row, SchemaComponent, SqlValue, Statement, StoreError,
 };
 
 use super::projection::to_milliseconds;
@@ -285,7 +284,7 @@ impl TaskTables {
         if let Some(turn) = turn {
             batch.push(Journal::build_withdrawal(turn));
         }
-        let changed = self.database.write(batch.durability(Durability::ProcessCrash)).await?;
+        let changed = self.database.write(batch).await?;
         Ok(changed.first() == Some(&1))
     }
 

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use a2a::{Task, TaskState};
 use lango_protocol::{Caller, SessionId};
@@ -264,7 +265,10 @@ impl Tasks {
                 let team = self.find_runtime(caller)?;
                 team.cancel_turn(&row.session, turn).await.map_err(internal_error)?;
             }
-            if tokio::time::timeout(self.settings.cancel_wait, live.wait_for_end()).await.is_err() {
+            // Another process sees the end of the task, and stops its turn.
+            let is_here = self.find_runtime(caller)?.is_running_here(turn);
+            let wait = if is_here { self.settings.cancel_wait } else { Duration::ZERO };
+            if tokio::time::timeout(wait, live.wait_for_end()).await.is_err() {
                 // The turn stops as soon as it can; the caller need not wait for that.
                 let mut state = self.open(&live, &row).await?;
                 self.force_end(&live, &mut state, super::tables::ForcedEnd::Canceled).await?;

@@ -1,12 +1,14 @@
 //! A promised turn comes to its end once, and in order, whichever runtime drives it.
 
+use std::time::Duration;
+
 use lango_model::{Image, UserMessage};
 use lango_protocol::{
     Event, EventBody, EventId, MessageOrigin, OutcomeStatus, SessionId, Timestamp, TurnId,
     WarningCode,
 };
 use lango_runtime::{Runtime, TurnHandle, TurnInput, TurnRequest};
-use lango_store::{Database, DatabaseLocation, JournalAppend, TurnState};
+use lango_store::{Database, DatabaseLocation, JournalAppend, Statement, TurnState};
 use tempfile::TempDir;
 
 use crate::following::{recorded, runtime_in, watched};
@@ -136,4 +138,30 @@ async fn a_turn_that_was_interrupted_too_often_is_closed() {
     assert_eq!(status, OutcomeStatus::Cancelled);
     assert!(watched.server.requests().is_empty());
     assert_eq!(journal.find_next_turn(&session).await.unwrap(), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_whose_end_the_database_refuses_is_not_run_again_and_again() {
+    let watched = watched().await;
+    let session = SessionId::generate();
+    let promised = request(&session, "it cannot end");
+    promise(&watched.runtime, &watched.directory, &promised).await;
+    let location = DatabaseLocation::Sqlite(watched.directory.path().join("lango.db"));
+    let database = Database::open(&location).await.unwrap();
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON events WHEN NEW.type = 'turn_finished' \
+                  BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    database.write(Statement::new(refuse).into()).await.unwrap();
+    // Each of these looks after the turn that comes before it.
+    let waiting: Vec<_> = (0..4)
+        .map(|_| tokio::spawn(drain(watched.runtime.start_turn(request(&session, "afterwards")))))
+        .collect();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    // Each attempt asks the model twice: at the beginning, and after two waits.
+    let requests = watched.server.requests().len();
+    assert!((2..=6).contains(&requests), "{requests} requests");
+    // When the database takes it, it ends, and so do those that waited.
+    database.write(Statement::new("DROP TRIGGER refuse").into()).await.unwrap();
+    for turn in waiting {
+        assert_eq!(turn.await.unwrap().1, OutcomeStatus::Done);
+    }
 }

@@ -101,7 +101,7 @@ fn connection_error(error: &Error, location: String) -> StoreError {
         }
         SqlState::T_R_DEADLOCK_DETECTED
         | SqlState::LOCK_NOT_AVAILABLE
-        | SqlState::QUERY_CANCELED => StoreError::Busy { location },
+        | SqlState::QUERY_CANCELED => StoreError::busy(&location),
         SqlState::DISK_FULL => StoreError::Full { location },
         SqlState::IO_ERROR => StoreError::Disk { location, reason },
         SqlState::READ_ONLY_SQL_TRANSACTION => StoreError::Open {

@@ -87,12 +87,15 @@ impl CommitRecordFile {
         Self { path: record_path(database), file: None, record }
     }
 
-    /// Writes that a commit was made.
-    pub(super) fn note_commit(&mut self, commits: u64, synced: bool) {
+    /// Returns the number of acknowledged commits.
+    pub(super) fn commits(&self) -> u64 {
+        self.record.commits
+    }
+
+    /// Writes that a commit was made, and how many are on the disk.
+    pub(super) fn note_commit(&mut self, commits: u64, synced: u64) {
         self.record.commits = commits;
-        if synced {
-            self.record.synced = commits;
-        }
+        self.record.synced = self.record.synced.max(synced);
         self.write();
     }
 
@@ -162,7 +165,7 @@ mod tests {
         assert_eq!(CommitRecord::read(&database), None);
         let mut file = CommitRecordFile::new(&database, "a".into(), 0);
         for commits in 1..=5 {
-            file.note_commit(commits, commits <= 3);
+            file.note_commit(commits, commits.min(3));
         }
         let record = CommitRecord::read(&database).unwrap();
         assert_eq!((record.commits, record.synced, record.expected_commits()), (5, 3, 5));

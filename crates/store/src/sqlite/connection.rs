@@ -18,8 +18,9 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// More than the distinct statements of a process, so that none is prepared twice.
 const MAX_PREPARED_STATEMENT_COUNT: usize = 128;
 
-/// The bytes of the log that are kept when it is written from its beginning again.
-const KEPT_LOG_BYTES: u32 = 1024 * 1024;
+/// The bytes of the log that are kept when it is written from its beginning again: most of it, because
+/// a sync is cheaper if the file does not grow, but less than a log has that is moved into the database.
+pub(super) const KEPT_LOG_BYTES: u32 = 3 * 1024 * 1024;
 
 const READ_COMMITS: &str = "SELECT identity, commits FROM store_commits";
 

@@ -9,7 +9,7 @@ pub(super) fn statement_error(error: &Error, location: &str) -> StoreError {
     let location = location.to_owned();
     let Some(cause) = find_sqlite_error(error) else { return StoreError::query(error) };
     match cause.code {
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::Busy { location },
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::busy(&location),
         ErrorCode::DiskFull => StoreError::Full { location },
         ErrorCode::ReadOnly | ErrorCode::PermissionDenied => StoreError::ReadOnly { location },
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {

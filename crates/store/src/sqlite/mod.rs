@@ -3,14 +3,16 @@
 //!
 //! A queue in front of the writer lets concurrent sessions share a commit. Waking a thread costs
 //! about as much CPU as a small commit itself, so a caller that finds the writer idle commits and
-//! reads on its own thread; everything that may have to wait (another process, the disk) or takes
-//! many steps (a long read) is sent to the threads.
+//! reads on its own thread; everything that may have to wait (another process, a sync) or takes
+//! many steps (a long read) is sent to the threads. Commits that wait for the disk share a sync.
 
 mod backup;
 mod commit_record;
 mod connection;
 mod failure;
 mod integrity;
+mod lock_holder;
+mod log_file;
 mod opened_files;
 mod reader;
 mod repair;
@@ -49,12 +51,15 @@ impl SqliteDatabase {
         let location: Arc<str> = path.display().to_string().into();
         let (writer, opened) = writer::spawn_writer(path.to_owned(), location.clone(), policy);
         // No answer means no thread.
-        opened.await.unwrap_or_else(|_| {
-            Err(StoreError::Open {
-                location: location.to_string(),
-                reason: "the system has no thread to spare".into(),
+        opened
+            .await
+            .unwrap_or_else(|_| {
+                Err(StoreError::Open {
+                    location: location.to_string(),
+                    reason: "the system has no thread to spare".into(),
+                })
             })
-        })?;
+            .map_err(|error| lock_holder::name_holder(error, &connection::resolve(path)))?;
         let reader = reader::ReaderHandle::new(path.to_owned(), location.clone());
         let path = path.to_owned();
         Ok(Self { path, location, writer, reader, closed: AtomicBool::new(false) })
@@ -63,17 +68,24 @@ impl SqliteDatabase {
     pub(crate) async fn migrate(&self, component: SchemaComponent) -> Result<(), StoreError> {
         let (reply, answer) = oneshot::channel();
         self.send(writer::WriterJob::Migrate { component, reply })?;
-        answer.await.map_err(|_| StoreError::Closed)?
+        let migrated = answer.await.map_err(|_| StoreError::Closed)?;
+        migrated.map_err(|error| self.explain(error))
     }
 
     pub(crate) async fn write(&self, batch: Batch) -> Result<Vec<u64>, StoreError> {
-        if let Some(rows) = self.writer.try_write(&batch) {
+        if let Some((rows, unsynced)) = self.writer.try_write(&batch) {
+            if let Some(commits) = unsynced {
+                let (reply, answer) = oneshot::channel();
+                self.send(writer::WriterJob::Sync(writer::SyncJob { commits, reply }))?;
+                answer.await.map_err(|_| StoreError::Closed)??;
+            }
             return rows;
         }
         tracing::trace!(statements = batch.statements.len(), "batch on the writer's thread");
         let (reply, answer) = oneshot::channel();
         self.send(writer::WriterJob::Write(writer::WriteJob { batch, reply }))?;
-        answer.await.map_err(|_| StoreError::Closed)?
+        let written = answer.await.map_err(|_| StoreError::Closed)?;
+        written.map_err(|error| self.explain(error))
     }
 
     pub(crate) async fn query(&self, statement: Statement) -> Result<Vec<Row>, StoreError> {
@@ -112,11 +124,17 @@ impl SqliteDatabase {
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
+    /// Names the process that holds a lock.
+    fn explain(&self, error: StoreError) -> StoreError {
+        lock_holder::name_holder(error, &connection::resolve(&self.path))
+    }
+
     /// Truncates the write-ahead log, which keeps old pages until they are overwritten.
     pub(crate) async fn truncate_log(&self) -> Result<(), StoreError> {
         let (reply, answer) = oneshot::channel();
         self.send(writer::WriterJob::Truncate(reply))?;
-        answer.await.map_err(|_| StoreError::Closed)?
+        let truncated = answer.await.map_err(|_| StoreError::Closed)?;
+        truncated.map_err(|error| self.explain(error))
     }
 
     /// Returns an error if the files of the database were deleted or replaced.

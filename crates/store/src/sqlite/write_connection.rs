@@ -2,8 +2,7 @@
 //! the record of what was acknowledged.
 
 use std::ffi::c_int;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,9 +10,10 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::commit_record::CommitRecordFile;
+use super::log_file::LogFile;
 use super::opened_files::OpenedFiles;
-use super::writer::{ChangedRows, WriteJob, answer_all};
-use super::{answer_caller, connection, failure, values};
+use super::writer::{ChangedRows, WriteJob};
+use super::{connection, failure, values};
 use crate::database::DurabilityPolicy;
 use crate::migration::{CREATE_VERSIONS, READ_VERSION, WRITE_VERSION};
 use crate::{Batch, Durability, Row, SchemaComponent, Statement, StoreError};
@@ -25,6 +25,9 @@ const SIZE_CHECK_INTERVAL_COMMITS: u32 = 64;
 /// once, so fewer checkpoints are cheaper.
 const CHECKPOINT_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
+// Otherwise the log would be moved at every look.
+const _: () = assert!((connection::KEPT_LOG_BYTES as u64) < CHECKPOINT_LOG_BYTES);
+
 /// The size of a log that is truncated even if other processes have to be waited for.
 const TRUNCATE_LOG_BYTES: u64 = 4 * CHECKPOINT_LOG_BYTES;
 
@@ -34,16 +37,16 @@ const CANCEL_CHECK_STEPS: c_int = 100_000;
 
 /// What a commit does beyond its statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct CommitPlan {
+struct CommitPlan {
     /// Counts as acknowledged: its loss would be noticed.
     counted: bool,
-    /// Waits until it is on the disk.
-    pub(super) synced: bool,
+    /// Is answered once it is on the disk.
+    synced: bool,
 }
 
 impl CommitPlan {
     /// Returns the plan of one batch.
-    pub(super) fn of(batch: &Batch, policy: DurabilityPolicy) -> Self {
+    fn of(batch: &Batch, policy: DurabilityPolicy) -> Self {
         Self {
             counted: batch.durability != Durability::ProcessCrash,
             synced: policy.must_sync(batch.durability),
@@ -65,7 +68,7 @@ const UNCOUNTED: CommitPlan = CommitPlan { counted: false, synced: false };
 pub(super) struct SqliteWriter {
     connection: Connection,
     location: Arc<str>,
-    log: PathBuf,
+    log: Arc<LogFile>,
     policy: DurabilityPolicy,
     files: OpenedFiles,
     record: CommitRecordFile,
@@ -83,12 +86,12 @@ impl SqliteWriter {
         let (connection, record) = connection::open_writer(path, &location)?;
         let path = connection::resolve(path);
         let files = OpenedFiles::new(&path);
-        let log = connection::beside(&path, "-wal");
+        let log = Arc::new(LogFile::open(&path, Arc::clone(&location))?);
         Ok(Self { connection, location, log, policy, files, record, commits: 0 })
     }
 
-    pub(super) fn policy(&self) -> DurabilityPolicy {
-        self.policy
+    pub(super) fn log(&self) -> &Arc<LogFile> {
+        &self.log
     }
 
     /// Runs a query that SQLite interrupts after so many steps of its machine.
@@ -130,7 +133,7 @@ impl SqliteWriter {
     /// Moves a large log into the database. Other processes may have written it.
     pub(super) fn limit_log(&mut self) {
         self.commits = 0;
-        let size = fs::metadata(&self.log).map_or(0, |metadata| metadata.len());
+        let size = self.log.size();
         if size >= CHECKPOINT_LOG_BYTES && self.check_files().is_ok() {
             self.checkpoint("PASSIVE");
             if size >= TRUNCATE_LOG_BYTES {
@@ -164,7 +167,7 @@ impl SqliteWriter {
         if busy == 0 {
             return Ok(());
         }
-        Err(StoreError::Busy { location: self.location.to_string() })
+        Err(StoreError::busy(&self.location))
     }
 
     /// Moves the log into the database and closes the connection. The last process to close it
@@ -182,34 +185,29 @@ impl SqliteWriter {
         }
     }
 
-    /// Writes the jobs in one transaction and answers each of them after the commit.
-    pub(super) fn commit(&mut self, group: &mut Vec<WriteJob>) {
+    /// Writes the jobs in one transaction. Returns their results, and the number of commits up to
+    /// which the log has to be synced before they are answered.
+    pub(super) fn commit(&mut self, group: &[WriteJob]) -> (Vec<ChangedRows>, Option<u64>) {
         let plan = CommitPlan::of_group(group, self.policy);
-        // Not prepared: this pragma takes effect while it is compiled, and only outside a
-        // transaction.
-        if plan.synced
-            && let Err(error) = self.run_text("PRAGMA synchronous = FULL")
-        {
-            answer_all(group, Err(error));
-            return;
-        }
-        if group.len() > 1 {
-            let answers = self
-                .in_transaction(plan, |it| group.iter().map(|job| it.apply_alone(job)).collect());
-            answer_all(group, answers);
-        } else if let Some(job) = group.pop() {
+        let results = match group {
             // The usual case, without the two extra statements of a savepoint.
-            answer_caller(job.reply, self.in_transaction(plan, |it| it.apply(&job.batch)));
-        }
-        if plan.synced {
-            // A failure here only leaves the connection slower than needed.
-            let _ = self.run_text("PRAGMA synchronous = NORMAL");
-        }
+            [job] => Ok(vec![self.in_transaction(plan, |it| it.apply(&job.batch))]),
+            _ => self
+                .in_transaction(plan, |it| group.iter().map(|job| it.apply_alone(job)).collect()),
+        };
+        // An error that ended the transaction is that of all jobs.
+        let results = results.unwrap_or_else(|error| vec![Err(error); group.len()]);
+        let is_synced_later = plan.synced && results.iter().any(Result::is_ok);
+        (results, is_synced_later.then_some(self.record.commits()))
     }
 
-    /// Commits one batch that need not reach the disk.
-    pub(super) fn commit_inline(&mut self, batch: &Batch, plan: CommitPlan) -> ChangedRows {
-        self.in_transaction(plan, |writer| writer.apply(batch))
+    /// Commits one batch. Returns the number of commits up to which the log has to be synced before it
+    /// is answered.
+    pub(super) fn commit_inline(&mut self, batch: &Batch) -> (ChangedRows, Option<u64>) {
+        let plan = CommitPlan::of(batch, self.policy);
+        let rows = self.in_transaction(plan, |writer| writer.apply(batch));
+        let is_synced_later = plan.synced && rows.is_ok();
+        (rows, is_synced_later.then_some(self.record.commits()))
     }
 
     /// Applies one job of several. An outer error means that SQLite rolled back the transaction,
@@ -253,8 +251,8 @@ impl SqliteWriter {
         Ok(changed)
     }
 
-    /// Runs `work` in a transaction, and fulfils the plan after the commit: what is returned without
-    /// an error is on the disk if it has to be, and in the files that have the database's name.
+    /// Runs `work` in a transaction. What is counted and returned without an error is in the files that
+    /// have the database's name.
     fn in_transaction<T>(
         &mut self,
         plan: CommitPlan,
@@ -276,7 +274,7 @@ impl SqliteWriter {
             Ok((value, None)) => Ok(value),
             Ok((value, Some(commits))) => {
                 self.check_files()?;
-                self.record.note_commit(commits, plan.synced);
+                self.record.note_commit(commits, self.log.synced_commits());
                 Ok(value)
             }
             Err(error) => {

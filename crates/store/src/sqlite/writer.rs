@@ -10,7 +10,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use super::write_connection::{CommitPlan, SqliteWriter};
+use super::log_file::LogFile;
+use super::write_connection::SqliteWriter;
 use super::{answer_caller, failure};
 use crate::database::DurabilityPolicy;
 use crate::{Batch, Row, SchemaComponent, Statement, StoreError};
@@ -36,6 +37,8 @@ type SharedWriter = Arc<Mutex<Option<SqliteWriter>>>;
 
 pub(super) enum WriterJob {
     Write(WriteJob),
+    /// Syncs the log after a commit on a calling thread.
+    Sync(SyncJob),
     Migrate {
         component: SchemaComponent,
         reply: oneshot::Sender<Result<(), StoreError>>,
@@ -54,19 +57,27 @@ pub(super) struct WriteJob {
     pub(super) reply: oneshot::Sender<ChangedRows>,
 }
 
+pub(super) struct SyncJob {
+    /// The number of acknowledged commits up to the one that waits.
+    pub(super) commits: u64,
+    pub(super) reply: oneshot::Sender<Result<(), StoreError>>,
+}
+
 /// The handle on the writer.
 pub(super) struct WriterHandle {
     jobs: mpsc::Sender<WriterJob>,
     writer: SharedWriter,
-    /// The number of jobs that were sent and not yet taken: while there are any, no caller
-    /// overtakes them.
+    /// The number of jobs for the connection that were sent and not yet taken: while there are any, no
+    /// caller overtakes them.
     queued: Arc<AtomicUsize>,
 }
 
 impl WriterHandle {
     /// Sends a job to the thread.
     pub(super) fn send(&self, job: WriterJob) -> Result<(), StoreError> {
-        self.queued.fetch_add(1, Ordering::AcqRel);
+        if !matches!(job, WriterJob::Sync(_)) {
+            self.queued.fetch_add(1, Ordering::AcqRel);
+        }
         self.jobs.send(job).map_err(|_| StoreError::Closed)
     }
 
@@ -88,27 +99,24 @@ impl WriterHandle {
         }
     }
 
-    /// Commits a batch on this thread if that needs no waiting: the writer is idle, no other
-    /// process holds the database, and the batch need not reach the disk.
-    pub(super) fn try_write(&self, batch: &Batch) -> Option<ChangedRows> {
+    /// Commits a batch on this thread if that needs no waiting: the writer is idle, and no other
+    /// process holds the database. A number of commits is returned as well if the log has to be synced
+    /// up to it.
+    pub(super) fn try_write(&self, batch: &Batch) -> Option<(ChangedRows, Option<u64>)> {
         let is_large = batch.statements.len() > MAX_INLINE_STATEMENT_COUNT;
         if is_large || self.queued.load(Ordering::Acquire) > 0 {
             return None;
         }
         let mut shared = self.writer.try_lock()?;
         let writer = shared.as_mut()?;
-        let plan = CommitPlan::of(batch, writer.policy());
-        if plan.synced {
-            return None;
-        }
         tracing::trace!(
             first = batch.statements.first().map(|one| &*one.sql),
             "batch on the calling thread"
         );
-        let rows = match writer.commit_inline(batch, plan) {
+        let committed = match writer.commit_inline(batch) {
             // Nothing has happened; the thread can wait.
-            Err(StoreError::Busy { .. }) => return None,
-            rows => rows,
+            (Err(StoreError::Busy { .. }), _) => return None,
+            committed => committed,
         };
         let due = writer.count_commit();
         drop(shared);
@@ -116,7 +124,7 @@ impl WriterHandle {
             // Without a thread there is nothing to move either: the database is being closed.
             let _ = self.send(WriterJob::LimitLog);
         }
-        Some(rows)
+        Some(committed)
     }
 }
 
@@ -135,9 +143,10 @@ pub(super) fn spawn_writer(
     let _ = std::thread::Builder::new().name("sqlite-writer".into()).spawn(move || {
         match SqliteWriter::open(&path, location, policy) {
             Ok(opened) => {
+                let log = Arc::clone(opened.log());
                 *writer.lock() = Some(opened);
                 answer_caller(reply, Ok(()));
-                process_queue(&writer, &receiver, &queued);
+                process_queue(&writer, &log, &receiver, &queued);
             }
             Err(error) => {
                 answer_caller(reply, Err(error));
@@ -148,11 +157,18 @@ pub(super) fn spawn_writer(
 }
 
 /// Processes the queue until the last handle is dropped.
-fn process_queue(shared: &SharedWriter, jobs: &mpsc::Receiver<WriterJob>, queued: &AtomicUsize) {
+fn process_queue(
+    shared: &SharedWriter,
+    log: &LogFile,
+    jobs: &mpsc::Receiver<WriterJob>,
+    queued: &AtomicUsize,
+) {
     let mut postponed = None;
-    let mut group = Vec::new();
+    let (mut group, mut syncs) = (Vec::new(), Vec::new());
     let taken = |job| {
-        queued.fetch_sub(1, Ordering::AcqRel);
+        if !matches!(job, WriterJob::Sync(_)) {
+            queued.fetch_sub(1, Ordering::AcqRel);
+        }
         job
     };
     loop {
@@ -169,8 +185,6 @@ fn process_queue(shared: &SharedWriter, jobs: &mpsc::Receiver<WriterJob>, queued
                 }
             },
         };
-        let mut guard = shared.lock();
-        let Some(writer) = guard.as_mut() else { return };
         match job {
             WriterJob::Write(first) => {
                 group.push(first);
@@ -184,42 +198,84 @@ fn process_queue(shared: &SharedWriter, jobs: &mpsc::Receiver<WriterJob>, queued
                         Err(_) => break,
                     }
                 }
-                writer.with_busy_timeout(|writer| writer.commit(&mut group));
-                if writer.count_commit() {
-                    writer.limit_log();
+                if !commit_group(shared, log, &mut group) {
+                    return;
                 }
             }
-            WriterJob::Migrate { component, reply } => {
-                answer_caller(reply, writer.with_busy_timeout(|writer| writer.migrate(&component)));
-            }
-            WriterJob::LimitLog => writer.limit_log(),
-            WriterJob::CheckFiles(reply) => answer_caller(reply, writer.check_files()),
-            WriterJob::Truncate(reply) => {
-                answer_caller(reply, writer.with_busy_timeout(SqliteWriter::truncate_log));
-            }
-            WriterJob::Close(reply) => {
-                if let Some(writer) = guard.take() {
-                    writer.close();
+            WriterJob::Sync(first) => {
+                syncs.push(first);
+                loop {
+                    match jobs.try_recv().map(taken) {
+                        Ok(WriterJob::Sync(next)) => syncs.push(next),
+                        Ok(other) => {
+                            postponed = Some(other);
+                            break;
+                        }
+                        Err(_) => break,
+                    }
                 }
-                answer_caller(reply, ());
-                return;
+                sync_group(log, &mut syncs);
+            }
+            job => {
+                if !process_job(shared, job) {
+                    return;
+                }
             }
         }
     }
 }
 
-/// Sends each job its own result, or all of them the error that ended their transaction.
-pub(super) fn answer_all(group: &mut Vec<WriteJob>, answers: Result<Vec<ChangedRows>, StoreError>) {
-    match answers {
-        Ok(answers) => {
-            for (job, answer) in group.drain(..).zip(answers) {
-                answer_caller(job.reply, answer);
-            }
+/// Processes a job that shares nothing with others. Returns false if the connection is closed.
+fn process_job(shared: &SharedWriter, job: WriterJob) -> bool {
+    let mut guard = shared.lock();
+    let Some(writer) = guard.as_mut() else { return false };
+    match job {
+        // Both come in groups.
+        WriterJob::Write(_) | WriterJob::Sync(_) => {}
+        WriterJob::Migrate { component, reply } => {
+            answer_caller(reply, writer.with_busy_timeout(|writer| writer.migrate(&component)));
         }
-        Err(error) => {
-            for job in group.drain(..) {
-                answer_caller(job.reply, Err(error.clone()));
-            }
+        WriterJob::LimitLog => writer.limit_log(),
+        WriterJob::CheckFiles(reply) => answer_caller(reply, writer.check_files()),
+        WriterJob::Truncate(reply) => {
+            answer_caller(reply, writer.with_busy_timeout(SqliteWriter::truncate_log));
         }
+        WriterJob::Close(reply) => {
+            if let Some(writer) = guard.take() {
+                writer.close();
+            }
+            answer_caller(reply, ());
+            return false;
+        }
+    }
+    true
+}
+
+/// Commits jobs, syncs the log if one of them needs it, and answers them. Returns false if the
+/// connection is closed.
+fn commit_group(shared: &SharedWriter, log: &LogFile, group: &mut Vec<WriteJob>) -> bool {
+    let mut guard = shared.lock();
+    let Some(writer) = guard.as_mut() else { return false };
+    let (results, unsynced) = writer.with_busy_timeout(|writer| writer.commit(group));
+    let is_check_due = writer.count_commit();
+    // Callers commit while the disk is waited for.
+    drop(guard);
+    let synced = unsynced.map_or(Ok(()), |commits| log.sync(commits));
+    for (job, rows) in group.drain(..).zip(results) {
+        let rows = rows.and_then(|rows| synced.clone().map(|()| rows));
+        answer_caller(job.reply, rows);
+    }
+    if is_check_due && let Some(writer) = shared.lock().as_mut() {
+        writer.limit_log();
+    }
+    true
+}
+
+/// Syncs the log once for all that wait for it.
+fn sync_group(log: &LogFile, group: &mut Vec<SyncJob>) {
+    let commits = group.iter().map(|job| job.commits).max().unwrap_or(0);
+    let synced = log.sync(commits);
+    for job in group.drain(..) {
+        answer_caller(job.reply, synced.clone());
     }
 }

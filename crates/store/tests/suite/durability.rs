@@ -171,6 +171,34 @@ async fn the_log_stays_small_while_processes_write() {
     assert!(largest < 10 * 1024 * 1024, "{largest} bytes");
 }
 
+/// Returns how often a log was written from its beginning.
+fn count_restarts(log: &Path) -> u32 {
+    let header = fs::read(log).unwrap();
+    u32::from_be_bytes(header[12..16].try_into().unwrap())
+}
+
+#[tokio::test]
+async fn the_log_is_moved_only_when_it_was_filled() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("lango.db");
+    let database = open(&path).await.unwrap();
+    let log = beside(&path, "-wal");
+    let write = async |number| {
+        let batch = insert("a", number).durability(Durability::ProcessCrash);
+        database.write(batch).await.unwrap();
+    };
+    let mut number = 0;
+    while count_restarts(&log) == 0 {
+        write(number).await;
+        number += 1;
+    }
+    // A commit writes one or two pages of 4 KB, so that these are 4 MB at most.
+    for more in 0..500 {
+        write(number + more).await;
+    }
+    assert!(count_restarts(&log) <= 2, "{}", count_restarts(&log));
+}
+
 /// Writes until it is killed, and says what is acknowledged. Run by the test below as a process of
 /// its own.
 #[tokio::test]

@@ -109,6 +109,40 @@ async fn a_database_that_stays_locked_is_an_error_and_loses_nothing() {
     journal.append(&claim, append(turn(&work, 1, "a"))).await.unwrap();
 }
 
+/// Holds the lock of a database until it is killed. Run by the test below as a process of its own.
+#[test]
+#[ignore = "a process of another test"]
+fn child_locks_the_database() {
+    let _holder = lock(std::env::var_os("LANGO_STORE_TEST_LOCKED").unwrap().as_ref());
+    println!("locked");
+    std::thread::sleep(Duration::from_mins(5));
+}
+
+#[tokio::test]
+async fn the_process_that_holds_the_lock_is_named() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::{Command, Stdio};
+
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("lango.db");
+    let database = Database::open(&at(&path)).await.unwrap();
+    let create = || Statement::new("CREATE TABLE t (k BIGINT PRIMARY KEY)");
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "sqlite::child_locks_the_database", "--ignored", "--nocapture"])
+        .env("LANGO_STORE_TEST_LOCKED", &path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("locked")));
+    let error = database.write(create().into()).await.unwrap_err().to_string();
+    let expected = format!("is locked by process {} (", child.id());
+    assert!(error.contains(&expected), "{error}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    database.write(create().into()).await.unwrap();
+}
+
 #[tokio::test]
 async fn queued_batches_share_a_commit_and_fail_alone() {
     let directory = tempfile::tempdir().unwrap();

@@ -40,6 +40,7 @@ on_both! {
     tasks_of_a_killed_server_run_once_when_two_servers_start,
     a_live_server_takes_up_what_a_killed_one_left,
     a_stopped_server_is_fenced_and_says_so,
+    a_task_that_is_cancelled_at_another_server_stops_its_turn,
 }
 
 /// How long the model takes for the first message.
@@ -49,7 +50,8 @@ fn script(milliseconds: u32) -> [String; 2] {
 
 /// A model that takes as long as the test needs.
 fn script_for(test: &str) -> [String; 2] {
-    script(if test.contains("fenced") { 33_000 } else { 2500 })
+    let slow = test.contains("fenced") || test.contains("cancelled");
+    script(if slow { 33_000 } else { 2500 })
 }
 
 /// A home and a database that several servers use.
@@ -241,6 +243,25 @@ async fn a_stopped_server_is_fenced_and_says_so(world: World) {
     assert_eq!(world.turns().await, (1, 1));
     let log = std::fs::read_to_string(world.lango.home().join("logs/serve.log")).unwrap();
     assert!(log.contains("another process took over session"), "{log}");
+}
+
+async fn a_task_that_is_cancelled_at_another_server_stops_its_turn(world: World) {
+    let running = world.server().await;
+    let task = accept(&running, "m1", "c", "slow one").await;
+    until("the model is asked", || !world.lango.received().is_empty()).await;
+    let other = world.server().await;
+    let begin = Instant::now();
+    let answer = call(&other, "CancelTask", json!({ "id": task })).await;
+    assert_eq!(answer["result"]["status"]["state"], "TASK_STATE_CANCELED", "{answer}");
+    // Its session is free soon, long before the model would have answered.
+    let second = accept(&other, "m2", "c", "the second").await;
+    completed(&other, &second, Duration::from_secs(9)).await;
+    assert!(begin.elapsed() < Duration::from_secs(9), "{:?}", begin.elapsed());
+    assert_eq!(world.turns().await, (2, 1));
+    for server in [&running, &other] {
+        let seen = call(server, "GetTask", json!({ "id": task })).await;
+        assert_eq!(seen["result"]["status"]["state"], "TASK_STATE_CANCELED", "{seen}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
