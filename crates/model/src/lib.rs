@@ -24,8 +24,8 @@ pub use facts::{Cost, FactsError, FactsTable, ModelEntry, ModelFacts, Prices};
 pub use http::{ApiKey, Endpoint, ListedModel, RemoteModel, Wire, list_models};
 pub use id::ModelId;
 pub use request::{
-    AnsweredCall, CallOutcome, CallTally, Colleague, ContextBlock, Image, Message, ModelRequest,
-    ProviderState, ReplyOptions, RequestRole, UserMessage,
+    AnsweredCall, CallOutcome, CallTally, Colleague, ContextBlock, EarlierCall, Image, Message,
+    ModelRequest, ProviderState, ReplyOptions, RequestRole, UserMessage,
 };
 pub use stream::{Model, ModelEvent, ModelStream, RequestedCall, Setback, Shortening};
 pub use tape::{ExchangeEnd, LoadedRecording, RecordedExchange, RecordingError, RecordingWriter};

@@ -28,8 +28,25 @@ pub struct ModelRequest {
     /// The agents it may transfer to, with their abilities. They are not sent to a provider: a
     /// language model reads about them in its instruction.
     pub colleagues: Vec<Arc<Colleague>>,
+    /// The calls of the newest turns before this one, oldest first. They are not sent to a
+    /// provider: a language model reads the conversation.
+    pub earlier_calls: Vec<EarlierCall>,
     /// The options of the reply.
     pub options: ReplyOptions,
+}
+
+/// Describes a call of an earlier turn, so that "delete the second one" can be understood without
+/// reading what was shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierCall {
+    /// The tool.
+    pub tool: String,
+    /// JSON.
+    pub arguments: String,
+    /// True if it did what it was asked for.
+    pub succeeded: bool,
+    /// The files that it was about, in the order in which they were shown.
+    pub files: Vec<String>,
 }
 
 impl ModelRequest {

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::TurnError;
+use crate::events_adapter::MAX_TURNS_WITH_CALLS;
 use crate::images::{load_images, store_images};
 use crate::live::{Listener, TurnControl};
 use crate::observer::FinishedTurn;
@@ -269,7 +270,7 @@ impl SharedRuntime {
         // The rest of a turn is a large future, and most callers only wait for it.
         let ended = Box::pin(turn.run()).await?;
         let mut turns = Vec::clone(&cache.turns);
-        turns.extend(self.adapter.past_turns(&ended.conversation()));
+        turns.extend(self.adapter.past_turns(ended.conversation()));
         let finished = cache.finished + 1;
         let visible = visible_turns(finished, self.settings.history_turns);
         turns.drain(..turns.len().saturating_sub(visible as usize));
@@ -311,7 +312,8 @@ impl SharedRuntime {
         }
         let finished = self.journal.count_finished_turns(claim.session()).await?;
         let visible = visible_turns(finished, self.settings.history_turns);
-        let events = self.journal.read_conversation(claim.session(), visible).await?;
+        let events =
+            self.journal.read_conversation(claim.session(), visible, MAX_TURNS_WITH_CALLS).await?;
         let turns = Arc::new(self.adapter.past_turns(&events));
         let redactions = cache.redactions;
         *cache = SessionCache { head: claim.head(), finished, turns, redactions };

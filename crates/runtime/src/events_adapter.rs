@@ -1,9 +1,17 @@
 //! Converts journalled events into the conversation that agents see.
 
-use lango_model::{AnsweredCall, CallOutcome, CallTally, Message, estimate_tokens};
+use lango_model::{AnsweredCall, CallOutcome, CallTally, EarlierCall, Message, estimate_tokens};
 use lango_protocol::{
-    AgentName, CallId, DelegationStatus, Event, EventBody, TRANSFER_TOOL, TransferArguments,
+    AgentName, CallId, CallStatus, DelegationStatus, Event, EventBody, TRANSFER_TOOL,
+    TransferArguments,
 };
+
+/// Limits the calls that are remembered of a turn: the newest.
+const MAX_REMEMBERED_CALLS: usize = 8;
+/// Limits the arguments of a call that is remembered, in bytes.
+const MAX_REMEMBERED_ARGUMENT_BYTES: usize = 4 * 1024;
+/// Limits the turns whose calls a model is told of.
+pub(crate) const MAX_TURNS_WITH_CALLS: u32 = 3;
 
 /// Reads authors and conversations out of a journal.
 #[derive(Debug, Clone)]
@@ -11,14 +19,21 @@ pub struct EventsAdapter {
     root_agent_name: AgentName,
 }
 
-/// Holds the part of an earlier turn that later turns may see: messages and transfers, no tool
-/// calls.
+/// Holds the part of an earlier turn that later turns may see: messages and transfers, and which
+/// tools were called for which files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastTurn {
     user: String,
     delegations: Vec<PastDelegation>,
     answer: Option<(String, String)>,
+    calls: Vec<PastCall>,
     tokens: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct PastCall {
+    id: CallId,
+    call: EarlierCall,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +61,7 @@ impl EventsAdapter {
     }
 
     /// Returns the turns of a conversation, oldest first.
-    pub fn past_turns(&self, events: &[Event]) -> Vec<PastTurn> {
+    pub fn past_turns<'e>(&self, events: impl IntoIterator<Item = &'e Event>) -> Vec<PastTurn> {
         let mut turns: Vec<PastTurn> = Vec::new();
         for event in events {
             if let EventBody::UserMessage { text, images, .. } = &event.body {
@@ -54,6 +69,7 @@ impl EventsAdapter {
                     user: with_images(text, images.len()),
                     delegations: Vec::new(),
                     answer: None,
+                    calls: Vec::new(),
                     tokens: 0,
                 });
             } else if let Some(turn) = turns.last_mut() {
@@ -70,6 +86,24 @@ impl EventsAdapter {
         match &event.body {
             EventBody::Message { text, answer: true } => {
                 turn.answer = Some((self.author(event).to_owned(), text.clone()));
+            }
+            EventBody::ToolCall { call, tool, arguments, .. }
+                if arguments.len() <= MAX_REMEMBERED_ARGUMENT_BYTES =>
+            {
+                if turn.calls.len() >= MAX_REMEMBERED_CALLS {
+                    turn.calls.remove(0);
+                }
+                let (tool, arguments) = (tool.clone(), arguments.clone());
+                let earlier = EarlierCall { tool, arguments, succeeded: false, files: Vec::new() };
+                turn.calls.push(PastCall { id: call.clone(), call: earlier });
+            }
+            EventBody::ToolResult { call, status, report, .. } => {
+                if let Some(past) = turn.calls.iter_mut().find(|past| past.id == *call) {
+                    let unsuccessful = report.as_ref().is_some_and(|report| report.unsuccessful);
+                    past.call.succeeded = *status == CallStatus::Ok && !unsuccessful;
+                    let files = report.as_ref().and_then(|report| report.files());
+                    past.call.files = files.map(|files| files.paths).unwrap_or_default();
+                }
             }
             EventBody::Transfer { call, to, task, returns, .. } => {
                 turn.delegations.push(PastDelegation {
@@ -132,6 +166,13 @@ impl PastTurn {
         }
         messages
     }
+}
+
+/// Returns the calls of the newest turns, oldest first.
+pub(crate) fn earlier_calls(turns: &[PastTurn]) -> Vec<EarlierCall> {
+    let from = turns.len().saturating_sub(MAX_TURNS_WITH_CALLS as usize);
+    let calls = turns[from..].iter().flat_map(|turn| &turn.calls);
+    calls.map(|past| past.call.clone()).collect()
 }
 
 /// Mentions the images of an earlier message instead of sending them again.

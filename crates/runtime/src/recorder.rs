@@ -29,7 +29,7 @@ pub(crate) struct EndedTurn {
 
 impl EndedTurn {
     /// Returns the events that later turns may see.
-    pub(crate) fn conversation(&self) -> Vec<Event> {
+    pub(crate) fn conversation(&self) -> impl Iterator<Item = &Event> {
         let seen_later = |event: &&Event| {
             matches!(
                 event.body,
@@ -37,9 +37,11 @@ impl EndedTurn {
                     | EventBody::Message { answer: true, .. }
                     | EventBody::Transfer { .. }
                     | EventBody::TransferFinished { .. }
+                    | EventBody::ToolCall { .. }
+                    | EventBody::ToolResult { .. }
             )
         };
-        self.events.iter().filter(seen_later).cloned().collect()
+        self.events.iter().filter(seen_later)
     }
 }
 

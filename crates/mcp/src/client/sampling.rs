@@ -88,6 +88,7 @@ impl Sampling {
             messages: first.into_iter().chain(messages).collect(),
             tools: Vec::new(),
             colleagues: Vec::new(),
+            earlier_calls: Vec::new(),
             options: ReplyOptions {
                 max_output_tokens: Some(max_tokens),
                 temperature: request.temperature,

@@ -58,7 +58,7 @@ pub(super) async fn read_session(
     }
     let mut text = String::new();
     for event in
-        journal.read_conversation(&session, MAX_TURN_COUNT).await.map_err(internal_error)?
+        journal.read_conversation(&session, MAX_TURN_COUNT, 0).await.map_err(internal_error)?
     {
         let (EventBody::UserMessage { text: message, .. }
         | EventBody::Message { text: message, answer: true }) = &event.body

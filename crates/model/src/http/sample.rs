@@ -67,6 +67,7 @@ pub(crate) fn request(messages: Vec<Message>) -> ModelRequest {
         messages,
         tools: vec![tool("fs_read"), tool("fs_stat")],
         colleagues: Vec::new(),
+        earlier_calls: Vec::new(),
         options: ReplyOptions::default(),
     }
 }

@@ -58,10 +58,11 @@ impl Transcript {
         match &event.body {
             EventBody::Message { text, .. } => self.find_or_add_step(event).text.clone_from(text),
             EventBody::Reasoning { model, provider_state: Some(data), .. } => {
-                let from =
-                    model.split_once('/').map(|(provider, name)| ModelId::new(provider, name));
-                let provider_state = from.map(|from| ProviderState { from, data: data.clone() });
-                self.find_or_add_step(event).provider_state = provider_state;
+                // The embedded model is the only one of its provider and has no name.
+                let (provider, name) = model.split_once('/').unwrap_or((model, ""));
+                let from = ModelId::new(provider, name);
+                self.find_or_add_step(event).provider_state =
+                    Some(ProviderState { from, data: data.clone() });
             }
             EventBody::Warning { code: WarningCode::EmptyReply, .. } => self.empty_replies += 1,
             EventBody::Warning { code: WarningCode::Repetition, .. } => self.repetitions += 1,

@@ -10,7 +10,7 @@ use lango_protocol::{
 use super::{SpeakerFlow, Turn, TurnStop};
 use crate::context::{ContextRequest, collect_context};
 use crate::decision::{CompleteReply, Decision, ReplyRules, interpret_reply};
-use crate::events_adapter::newest_turns_within;
+use crate::events_adapter::{earlier_calls, newest_turns_within};
 use crate::offer::AgentOffer;
 use crate::record::{Delegation, TurnRecord};
 use crate::recorder::{EventDraft, Speaker};
@@ -67,6 +67,7 @@ impl Turn {
             messages: plan.messages,
             tools: plan.offer.declarations(),
             colleagues: self.colleagues(&plan.offer),
+            earlier_calls: earlier_calls(&self.past),
             options: agent.model.options,
         };
         let model_reply = self.ask_model(agent, speaker, role, plan.step, request).await?;

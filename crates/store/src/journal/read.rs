@@ -39,12 +39,13 @@ impl Journal {
         self.query_events(statement).await
     }
 
-    /// Returns the messages, transfers and outcomes of the last finished turns, in order, without
-    /// the work in between.
+    /// Returns the messages, transfers and outcomes of the last finished turns, in order. The calls
+    /// in between are included for the newest `turns_with_calls` of them.
     pub async fn read_conversation(
         &self,
         session: &SessionId,
         turns: u32,
+        turns_with_calls: u32,
     ) -> Result<Vec<Event>, StoreError> {
         let statement = Statement::new(
             "SELECT id, session, turn, seq, at, author, branch, step, payload FROM events \
@@ -53,11 +54,15 @@ impl Journal {
              AND turn NOT IN (SELECT id FROM open_turns WHERE session = $1) \
              ORDER BY seq DESC LIMIT $2) AS recent) \
              AND turn NOT IN (SELECT id FROM open_turns WHERE session = $1) \
-             AND type IN ('user_message', 'message', 'transfer', 'transfer_finished', \
-             'turn_finished') ORDER BY seq",
+             AND (type IN ('user_message', 'message', 'transfer', 'transfer_finished', \
+             'turn_finished') OR type IN ('tool_call', 'tool_result') AND seq >= (SELECT MIN(seq) FROM \
+             (SELECT seq FROM events WHERE session = $1 AND type = 'user_message' \
+             AND turn NOT IN (SELECT id FROM open_turns WHERE session = $1) \
+             ORDER BY seq DESC LIMIT $3) AS newest)) ORDER BY seq",
         )
         .bind(session.as_str())
-        .bind(turns);
+        .bind(turns)
+        .bind(turns_with_calls);
         self.query_events(statement).await
     }
 

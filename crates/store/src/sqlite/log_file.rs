@@ -1,7 +1,7 @@
 //! Brings the write-ahead log to the disk.
 //!
 //! A commit is synced after it was made, and without the connection: SQLite's own sync would keep
-//! everybody from writing until the disk has answered. Whoever waits for a commit is answered once
+//! everybody from writing until the disk has answered. A process that waits for a commit is answered once
 //! the log is on the disk up to it.
 
 use std::fs::File;

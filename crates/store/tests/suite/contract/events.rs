@@ -82,7 +82,7 @@ pub(crate) async fn a_conversation_is_what_was_said(fixture: Fixture) {
     let second = journal.append(&claim, append(turn(&work, next + 2, "no"))).await;
     assert!(matches!(second, Err(StoreError::Conflict { .. })), "{second:?}");
 
-    let said = journal.read_conversation(&work, 2).await.unwrap();
+    let said = journal.read_conversation(&work, 2, 0).await.unwrap();
     let names: Vec<_> = said.iter().map(|event| event.body.type_name()).collect();
     let expected = [
         "user_message",
@@ -108,8 +108,8 @@ pub(crate) async fn a_conversation_is_what_was_said(fixture: Fixture) {
     assert_eq!(journal.read_usage(Some(&session("other")), beginning).await.unwrap(), []);
     assert_eq!(journal.count_finished_turns(&work).await.unwrap(), 3);
     assert_eq!(journal.count_finished_turns(&"nothing".parse().unwrap()).await.unwrap(), 0);
-    assert_eq!(journal.read_conversation(&work, 0).await.unwrap(), []);
-    assert_eq!(journal.read_conversation(&work, 100).await.unwrap().len(), expected.len() + 3);
+    assert_eq!(journal.read_conversation(&work, 0, 0).await.unwrap(), []);
+    assert_eq!(journal.read_conversation(&work, 100, 0).await.unwrap().len(), expected.len() + 3);
 }
 
 pub(crate) async fn outputs_are_kept_whole(fixture: Fixture) {
