@@ -22,7 +22,7 @@ pub use records::Records;
 pub use settings::OperatorSettings;
 pub use shell::{Environment, ListedProcess, Processes};
 pub use skills::{Skill, Skills, skill_directories};
-pub use workspace::{Workspace, WorkspaceError};
+pub use workspace::{Workspace, WorkspaceError, WorkspaceName};
 
 /// The parts of the database's schema that this crate owns.
 pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] =
