@@ -5,8 +5,8 @@ import numpy as np
 import torch
 
 from amounts import numbers, value_for
-from examples import AGENTS, cleaned
-from words import NULLS, card
+from examples import AGENTS, cleaned, meant_classes
+from words import NULLS, SMALL_TALK, card
 
 LONGEST_SPAN = 90
 
@@ -107,15 +107,18 @@ def judged(looked, tools, weight_tool, weight_agent):
 
 
 def meanings(rows, tools):
+    """For each request, which meanings are right."""
     place = {n: i for i, n in enumerate([*tools, *NULLS])}
-    return np.array([place[r["tool"] or r["agent"]] for r in rows])
+    right = np.zeros((len(rows), len(place)), dtype=bool)
+    for i, row in enumerate(rows):
+        right[i, [place[n] for n in ([row["tool"]] if row["tool"] else meant_classes(row))]] = True
+    return right
 
 
 def figures(rows, looked, tools, weight_tool, weight_agent, details=False):
     p, owners = judged(looked, tools, weight_tool, weight_agent)
     by_agent = np.stack([p[:, owners == a].sum(1) for a in range(len(AGENTS))], 1)
     names = [*tools, *NULLS]
-    gold = meanings(rows, tools)
     levels, confusion = defaultdict(Counter), Counter()
     wrong, wrong_arguments = [], []
     for i, row in enumerate(rows):
@@ -126,6 +129,8 @@ def figures(rows, looked, tools, weight_tool, weight_agent, details=False):
         tool = names[int(own.argmax())]
         sure = float(own.max())
         tool = None if tool in NULLS else tool
+        if row.get("level") != "natural" and AGENTS[agent] in SMALL_TALK:
+            agent = AGENTS.index("none")
         c["n"] += 1
         c["agent"] += AGENTS[agent] == row["agent"]
         confusion[(row["agent"], AGENTS[agent])] += 1
@@ -162,7 +167,7 @@ def tuned(rows, looked, tools):
     for weight_tool in np.arange(0.3, 2.6, 0.1):
         for weight_agent in np.arange(0.0, 2.1, 0.1):
             p, _ = judged(looked, tools, weight_tool, weight_agent)
-            loss = -np.log(np.maximum(p[np.arange(len(rows)), gold], 1e-9)).mean()
+            loss = -np.log(np.maximum((p * gold).sum(1), 1e-9)).mean()
             if best is None or loss < best[0]:
                 best = (loss, float(weight_tool), float(weight_agent))
     return best

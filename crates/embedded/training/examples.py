@@ -4,22 +4,51 @@ import random
 import re
 
 from amounts import numbers, value_for
-from words import card, choices, human, question
+from words import SMALL_TALK, card, choices, human, question
 
-AGENTS = ["none", "operator", "navigator", "vault", "librarian", "automator", "planner", "chronicler"]
+AGENTS = ["none", "operator", "navigator", "vault", "librarian", "automator", "planner", "chronicler",
+          "help", "write", "ask", "stray"]
 LONGEST_QUESTION = 48
 LONGEST = 160
 
 
-def load(paths):
+def load(paths, tools=None):
     rows = []
     for path in paths:
         for line in open(path, encoding="utf-8"):
             if line.strip():
                 row = json.loads(line)
                 row["source"] = path.rsplit("/", 1)[-1]
-                rows.append(row)
+                rows += natural(row, tools) if "kind" in row else [row]
     return rows
+
+
+PSEUDO = {"_talk": "none", "_help": "help", "_write": "write", "_ask": "ask", "_stray": "stray", "_steps": "planner"}
+
+
+def natural(row, tools):
+    """A natural request in the form of the others: what was said with it alone, and each of its steps."""
+    made = []
+    for text, tool, args in [(row["text"], row["tool"], row.get("args") or {})] + [
+            (s["part"], s["tool"], s.get("args") or {}) for s in row.get("steps") or []]:
+        if "@before" in json.dumps(args) or row["kind"] == "follow" and len(text.split()) < 4:
+            continue  # it means nothing by itself
+        pseudo = PSEUDO.get(tool)
+        agent = pseudo or tools[tool]["agent"]
+        if row["kind"] == "plan" and pseudo == "write":
+            agent = "planner"
+        args = {} if pseudo else {k: v for k, v in args.items() if k != "expected_matches"} | (
+            {"all": True} if args.get("expected_matches") == "all" else {})
+        made.append(dict(text=text, agent=agent, tool=None if pseudo else tool, args=args, level="natural",
+                         source=row["source"]))
+    return made
+
+
+def meant_classes(row):
+    """The classes that a request without a tool may belong to. Older labels do not divide small talk."""
+    if row["agent"] == "none" and row.get("level") != "natural":
+        return SMALL_TALK
+    return (row["agent"],)
 
 
 def place_of(text, value):

@@ -34,7 +34,8 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 tokenizer = BertWordPieceTokenizer(options.vocabulary, lowercase=True)
 pairs = Pairs(tokenizer)
 tools = json.load(open(os.path.join(options.data, "tools.json")))
-tests = {os.path.basename(p): load([p]) for p in sorted(glob.glob(os.path.join(options.data, options.test)))}
+tests = {os.path.basename(p): load([p], tools) for pattern in options.test.split(",")
+         for p in sorted(glob.glob(os.path.join(options.data, pattern)))}
 states = [torch.load(p, map_location="cpu") for p in options.states]
 os.makedirs(options.out, exist_ok=True)
 

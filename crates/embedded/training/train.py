@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from tokenizers import BertWordPieceTokenizer
 
-from examples import AGENTS, Pairs, load, target
+from examples import AGENTS, Pairs, load, meant_classes, target
 from model import EmbeddedModel, read
 from words import NULLS, card
 
@@ -30,7 +30,7 @@ arguments.add_argument("--lr", type=float, default=2e-4)
 arguments.add_argument("--seed", type=int, default=7)
 arguments.add_argument("--batch", type=int, default=32)
 arguments.add_argument("--questions", type=int, default=96, help="questions about parameters in a step")
-arguments.add_argument("--train", default="shared/*.jsonl,written/train_*.jsonl")
+arguments.add_argument("--train", default="shared/*.jsonl,written/train_*.jsonl,natural/train_*.jsonl")
 arguments.add_argument("--test", default="written/test_*.jsonl")
 arguments.add_argument("--invented", default="invented/train_*.jsonl")
 arguments.add_argument("--name", default="model")
@@ -39,6 +39,8 @@ arguments.add_argument("--average", type=float, default=0.999, help="how slowly 
 arguments.add_argument("--from", dest="begin", help="go on from this file instead of the encoder")
 arguments.add_argument("--others", type=int, default=24, help="invented tools beside those that are asked for")
 arguments.add_argument("--share", type=float, default=0.33, help="requests for invented tools, for each other request")
+arguments.add_argument("--natural", type=int, default=3, help="how often each natural request is seen in an epoch")
+arguments.add_argument("--without", default="", help="files of natural requests that are left out")
 arguments.add_argument("--words", action="store_true", help="train the word vectors as well")
 options = arguments.parse_args()
 
@@ -59,8 +61,8 @@ def files(patterns):
 
 
 tools = json.load(open(os.path.join(options.data, "tools.json")))
-train = load(files(options.train))
-tests = {os.path.basename(p): load([p]) for p in files(options.test)}
+train = load(files(options.train), tools)
+tests = {os.path.basename(p): load([p], tools) for p in files(options.test)}
 # Tools that do not exist, with requests: so that the model learns to read descriptions.
 invented_tools, invented = {}, []
 for path in files(options.invented):
@@ -71,6 +73,9 @@ for path in files(options.invented):
             invented += [dict(r, tool=entry["tool"]) for r in entry["requests"]]
 seen = {folded(r["text"]) for rows in tests.values() for r in rows}
 train = [r for r in train if folded(r["text"]) not in seen]
+held_back = set(options.without.split(",")) if options.without else set()
+train = [r for r in train if r["source"] not in held_back]
+train += [r for r in train if r.get("level") == "natural"] * (options.natural - 1)
 print(f"{len(train)} to learn from, {len(invented)} for {len(invented_tools)} invented tools, "
       f"{ {n: len(r) for n, r in tests.items()} } to test with", flush=True)
 
@@ -119,11 +124,18 @@ def altered(text, tool):
         return random.choice(chatter).rstrip(".") + ". " + text
     if draw < 0.06:
         return text.rstrip(".?!")
-    if draw < 0.10 and len(text) > 12:  # a typo, in a word that is no argument for anybody
+    if draw < 0.14 and len(text) > 12:  # a typo, in a word that is no argument for anybody
         at = random.randrange(1, len(text) - 1)
         if text[at].isalpha() and text[at + 1].isalpha():
             return text[:at] + text[at + 1] + text[at] + text[at + 2:]
     return text
+
+
+def one_of(logits, allowed, smoothing=0.05):
+    """Cross entropy where any of the allowed classes is right."""
+    log_p = logits.log_softmax(-1)
+    right = log_p.masked_fill(~allowed, -1e4).logsumexp(-1)
+    return -((1 - smoothing) * right + smoothing * log_p.mean(-1)).mean()
 
 
 model = EmbeddedModel(options.weights, AGENTS)
@@ -165,8 +177,10 @@ for epoch in range(options.epochs):
             texts = [altered(r["text"], r["tool"]) for r in rows + extra]
             vectors = encode_texts(model, texts)
             own = vectors[:len(rows)]
-            agent_gold = torch.tensor([AGENTS.index(r["agent"]) for r in rows], device=device)
-            agent_loss = F.cross_entropy(model.agent(own).float(), agent_gold, label_smoothing=0.05)
+            classes = torch.zeros(len(rows), len(AGENTS), dtype=torch.bool)
+            for k, r in enumerate(rows):
+                classes[k, [AGENTS.index(c) for c in meant_classes(r)]] = True
+            agent_loss = one_of(model.agent(own).float(), classes.to(device))
             # Cards as they may look: without description or parameters, now and then.
             offered = list(names)
             if extra:
@@ -177,10 +191,12 @@ for epoch in range(options.epochs):
             scores = model.tool_scores(vectors, cards).float()
             place = {n: i for i, n in enumerate(offered)}
             nulls = {n: len(offered) + i for i, n in enumerate(NULLS)}
-            meant = torch.tensor([place[r["tool"]] if r["tool"] else nulls[r["agent"]] for r in rows + extra], device=device)
-            tool_loss = F.cross_entropy(scores, meant, label_smoothing=0.05)
+            meant = torch.zeros(len(rows) + len(extra), len(offered) + len(NULLS), dtype=torch.bool)
+            for k, r in enumerate(rows + extra):
+                meant[k, [place[r["tool"]]] if r["tool"] else [nulls[c] for c in meant_classes(r)]] = True
+            tool_loss = one_of(scores, meant.to(device))
             with_tool = [i for i, r in enumerate(rows + extra) if r["tool"]]
-            gold = meant[with_tool]
+            gold = torch.tensor([place[(rows + extra)[i]["tool"]] for i in with_tool], device=device)
             # Among the tools of its own agent: what the specialist is asked.
             allowed = torch.ones(len(with_tool), len(offered) + len(NULLS), dtype=torch.bool)
             for k, i in enumerate(with_tool):

@@ -13,9 +13,16 @@ def own(name):
 
 # What may be meant beside a tool, as if it were one.
 NULLS = {
-    "none": "small talk: greetings, thanks, moods, jokes, opinions and questions of general knowledge; nothing is to be done",
+    "none": "small talk: greetings, thanks, moods, reactions; nothing is to be done",
     "planner": "plan: a project or several steps for several agents, one after the other",
+    "help": "help: a question about this assistant itself, how it is used, set up or what it can do",
+    "write": "a model that writes: summarise, translate, explain, compose, review, write code, general knowledge",
+    "ask": "a question back: an order that is too vague or lacks something essential",
+    "stray": "pasted text, logs, code, noise, or an order that is only quoted, imagined or a joke; nothing is to be done",
 }
+
+# The classes of requests that were labelled before small talk was divided.
+SMALL_TALK = ("none", "help", "write", "stray")
 
 
 def card(name, tool, parameters=True, description=True):
