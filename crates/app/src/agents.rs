@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_chronicler::{ChroniclerAgent, MemoryResources, MemorySettings};
+use lango_embedded::{FileEntry, Surroundings};
 use lango_librarian::inquiries::InquirySettings;
 use lango_librarian::skills::{ListedSkill, SkillSources};
 use lango_librarian::{
@@ -15,7 +16,7 @@ use lango_model::Model;
 use lango_navigator::{NavigatorAgent, NavigatorSettings};
 use lango_operator::{
     OperatorAgent, OperatorResources, OperatorSettings, Processes, Skills, Workspace,
-    skill_directories,
+    WorkspaceName, skill_directories,
 };
 use lango_places::Places;
 use lango_runtime::AgentParts;
@@ -60,6 +61,11 @@ impl AgentSettings {
         })
     }
 
+    /// Returns what the embedded model knows about the machine.
+    pub(crate) fn surroundings(&self) -> Arc<dyn Surroundings> {
+        Arc::new(WorkspaceSurroundings(self.workspace.clone()))
+    }
+
     /// Opens every agent in the database. `observer` is the model that observes conversations.
     pub(crate) async fn open(
         self,
@@ -90,6 +96,22 @@ impl AgentSettings {
         }
         parts.push(librarian.parts());
         Ok(OpenAgents { parts, processes: operator.processes().clone() })
+    }
+}
+
+/// Lets the embedded model look up the names of the workspace.
+#[derive(Debug)]
+struct WorkspaceSurroundings(Workspace);
+
+impl Surroundings for WorkspaceSurroundings {
+    fn list_files(&self) -> Vec<FileEntry> {
+        let entry =
+            |name: WorkspaceName| FileEntry { path: name.path, is_directory: name.is_directory };
+        self.0.list_names().into_iter().map(entry).collect()
+    }
+
+    fn read_text(&self, path: &str) -> Option<String> {
+        self.0.read_small_text(path)
     }
 }
 

@@ -80,7 +80,7 @@ impl App {
         let definition = TeamDefinition::load(self, &team)?;
         definition.check_agent_settings(config)?;
         let is_default = matches!(&models, ModelOptions::Choose { wanted: None, .. });
-        let mut models = provider::open(config, models).await?;
+        let mut models = provider::open(config, models, definition.agents.surroundings()).await?;
         if is_default {
             let last = LastChoice::read(&self.home, &models.choice.id);
             models.notices.extend(last.describe_change());

@@ -16,6 +16,7 @@ use super::schema::{Parameter, ValueKind, read_parameters};
 pub(crate) use argument::{Argument, to_json};
 pub(crate) use place::clean_span;
 use place::{ShortenedText, locate_value};
+pub(crate) use quotations::find_quotations;
 
 /// Holds the arguments that were found for a call.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,8 @@
 use lango_model::{AnsweredCall, Message, ModelRequest, UserMessage};
 use lango_tool::ToolDeclaration;
 
-use super::schema::{Parameter, ValueKind};
+use super::question::as_words;
+use super::schema::{Parameter, ValueKind, read_parameters};
 use super::talk::quoted_line;
 
 /// Holds what an agent is asked to do.
@@ -35,9 +36,16 @@ pub(crate) enum UserAnswer {
 pub(crate) trait AnswerJudge {
     /// Tells whether the text is a new request rather than an answer.
     fn is_request(&self, words: &str) -> bool;
-    /// Tells whether a question about a tool, by this author, is one that we asked. `None` is the
-    /// agent that is asked now.
-    fn is_ours(&self, author: Option<&str>, tool: &str) -> bool;
+    /// Returns the tools about which this author may have asked for us. `None` is the agent that is
+    /// asked now.
+    fn tools(&self, author: Option<&str>) -> Vec<&ToolDeclaration>;
+    /// Returns the tool and the parameter that a question of ours asks for, about this request.
+    fn find_asked_parameter(
+        &self,
+        author: Option<&str>,
+        question: &str,
+        request: &str,
+    ) -> Option<(String, String)>;
 }
 
 impl<'a> Conversation<'a> {
@@ -90,8 +98,11 @@ fn resolve_request(
     };
     let own = own_words(message);
     let question = find_preceding_text(messages, at);
-    let answer = question.and_then(|(author, text)| interpret_answer(author, text, own, judge));
     let earlier = messages[..at].iter().rposition(|m| matches!(m, Message::User(_)));
+    let before = earlier.map(|earlier| resolve_request(messages, earlier, judge).0);
+    let before = before.unwrap_or_default();
+    let answer =
+        question.and_then(|(author, text)| interpret_answer(author, text, &before, own, judge));
     match (answer, earlier, question) {
         (Some(answer), Some(earlier), Some((_, question))) => {
             let (mut words, mut answers) = resolve_request(messages, earlier, judge);
@@ -129,26 +140,72 @@ const MAX_DESCRIPTION_CHARACTERS: usize = 160;
 
 /// Asks which of two tools is meant. [`interpret_answer`] understands it later.
 pub(crate) fn ask_reading(first: &ToolDeclaration, second: &ToolDeclaration) -> String {
-    let line = |tool: &ToolDeclaration| {
-        let about = tool.description.split_inclusive(". ").next().unwrap_or_default();
-        format!("`{}`: {}", tool.name, quoted_line(about, MAX_DESCRIPTION_CHARACTERS))
-    };
     format!(
         "{READING_QUESTION}\n1. {}\n2. {}\nAnswer 1 or 2, or say it in other words?",
-        line(first),
-        line(second)
+        describe_tool(first),
+        describe_tool(second)
     )
+}
+
+/// Describes a tool by what it does.
+fn describe_tool(tool: &ToolDeclaration) -> String {
+    let about = tool.description.split_inclusive(". ").next().unwrap_or_default();
+    quoted_line(about.trim(), MAX_DESCRIPTION_CHARACTERS)
 }
 
 /// Asks for a parameter. [`interpret_answer`] understands it later.
 pub(crate) fn ask_value(tool: &ToolDeclaration, parameter: &Parameter) -> String {
-    let mut about =
-        quoted_line(parameter.description.trim_end_matches('.'), MAX_DESCRIPTION_CHARACTERS);
-    if let ValueKind::Choice(values) = &parameter.kind {
-        about = quoted_line(&format!("one of {}", values.join(", ")), MAX_DESCRIPTION_CHARACTERS);
+    if let Some(question) = known_question(&tool.name, &parameter.name) {
+        return question.to_owned();
     }
+    let name = as_words(&parameter.name);
+    if let ValueKind::Choice(values) = &parameter.kind {
+        let values = quoted_line(&values.join(", "), MAX_DESCRIPTION_CHARACTERS);
+        return format!("Which {name} should it be: {values}?");
+    }
+    let about =
+        quoted_line(parameter.description.trim_end_matches('.'), MAX_DESCRIPTION_CHARACTERS);
     let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
-    format!("For `{}` I need its `{}`{about}. What should it be?", tool.name, parameter.name)
+    format!("What is the {name}{about}?")
+}
+
+/// Returns the question about a parameter of a known tool, in natural words.
+fn known_question(tool: &str, parameter: &str) -> Option<&'static str> {
+    Some(match (tool, parameter) {
+        ("exec_shell" | "exec_background", "command") => "Which command should I run?",
+        ("exec_status" | "exec_stop", "id") => "Which background command do you mean?",
+        ("browser_navigate", "url") => "Which page should I open?",
+        ("browser_click", _) => "What should I click on?",
+        ("browser_type", "text") => "What should I type?",
+        ("browser_type", _) => "Into which field should I type?",
+        ("save_knowledge", "key") => "Under which name should I save it?",
+        ("save_knowledge", "content") => "What should I save?",
+        ("save_learning", "trigger") => "When does it happen?",
+        ("save_learning", "fix") => "What helps?",
+        ("memory_store" | "observe_event", "content") => "What should I remember?",
+        ("memory_forget", _) => "What should I forget?",
+        (
+            "memory_search" | "search_knowledge" | "search_learnings" | "rag_retrieve"
+            | "search_web",
+            "query",
+        ) => "What should I look for?",
+        ("rag_ingest", _) => "Which file or page should I read into the documents?",
+        ("graph_add", "subject") => "Who or what is it about?",
+        ("graph_add", "predicate") => "How are the two related?",
+        ("graph_add", "object") => "To whom or what is it related?",
+        ("graph_traverse", _) => "Where should I start?",
+        ("cron_add", "schedule") => "When should it happen?",
+        ("cron_add", "task") => "What should be done then?",
+        ("cron_add", "name") => "What should the job be called?",
+        ("cron_remove" | "cron_pause" | "cron_resume", _) => "Which job do you mean?",
+        ("secrets_set" | "secrets_get" | "secrets_delete", "name") => "What is the secret called?",
+        ("payment_send", "to") => "Who should get it?",
+        ("payment_send", "amount") => "How much should be sent?",
+        ("payment_send", "purpose") => "What is it for?",
+        ("create_skill", "name") => "What should the skill be called?",
+        ("create_skill", "description") => "What is the skill for?",
+        _ => return None,
+    })
 }
 
 /// Says which step of a plan a question is about; nothing where that cannot be read back.
@@ -165,47 +222,49 @@ fn find_step(question: &str) -> Option<&str> {
 fn interpret_answer(
     author: Option<&str>,
     question: &str,
+    before: &str,
     words: &str,
     judge: &dyn AnswerJudge,
 ) -> Option<UserAnswer> {
     if let Some(rest) = question.strip_prefix(READING_QUESTION) {
-        let tools: Vec<&str> = rest
+        let tools: Vec<&ToolDeclaration> = rest
             .lines()
-            .filter_map(|line| line.strip_prefix("1. `").or_else(|| line.strip_prefix("2. `")))
-            .filter_map(|line| line.split('`').next())
+            .filter_map(|line| line.strip_prefix("1. ").or_else(|| line.strip_prefix("2. ")))
+            .filter_map(|line| {
+                judge.tools(author).into_iter().find(|tool| describe_tool(tool) == line)
+            })
             .collect();
         let [first, second] = tools.as_slice() else { return None };
-        if !tools.iter().all(|tool| judge.is_ours(author, tool)) {
-            return None;
-        }
         let said = words.trim().trim_end_matches(['.', '!', ')']).to_lowercase();
         return match said.trim_start_matches("the ").trim_end_matches(" one") {
-            "1" | "one" | "first" | "a" => Some(UserAnswer::Tool((*first).to_owned())),
-            "2" | "two" | "second" | "b" => Some(UserAnswer::Tool((*second).to_owned())),
-            name if name == *first || name == *second => Some(UserAnswer::Tool(name.to_owned())),
+            "1" | "one" | "first" | "a" => Some(UserAnswer::Tool(first.name.to_string())),
+            "2" | "two" | "second" | "b" => Some(UserAnswer::Tool(second.name.to_string())),
             _ => is_refusal(words).then_some(UserAnswer::Nothing),
         };
     }
-    let rest = question.strip_prefix("For `")?;
-    let (tool, rest) = rest.split_once("` I need its `")?;
-    let (parameter, rest) = rest.split_once('`')?;
-    let asks = rest.lines().next().is_some_and(|line| line.ends_with("What should it be?"));
-    if !asks || !judge.is_ours(author, tool) {
-        return None;
-    }
+    let asked = question.lines().next()?;
+    let (tool, parameter) = judge.find_asked_parameter(author, asked, before)?;
     if is_refusal(words) {
         return Some(UserAnswer::Nothing);
     }
     let value = words.trim();
     (!value.is_empty() && !judge.is_request(words)).then(|| UserAnswer::Value {
-        tool: tool.to_owned(),
-        parameter: parameter.to_owned(),
+        tool,
+        parameter,
         value: value.to_owned(),
     })
 }
 
+/// Returns the parameter of a tool that a question asks for.
+pub(crate) fn asked_parameter(tool: &ToolDeclaration, question: &str) -> Option<String> {
+    let mut parameters = read_parameters(tool).into_iter();
+    parameters
+        .find(|parameter| ask_value(tool, parameter) == question)
+        .map(|parameter| parameter.name)
+}
+
 /// Tells whether an answer cancels the request.
-fn is_refusal(words: &str) -> bool {
+pub(crate) fn is_refusal(words: &str) -> bool {
     const REFUSALS: [&str; 20] = [
         "no",
         "nope",
@@ -239,23 +298,56 @@ mod tests {
 
     use super::*;
 
-    /// Accepts every author but "stranger".
-    struct FixedJudge(bool);
+    /// Knows the tools of every author but "stranger"; the flag says whether texts are requests.
+    struct FixedJudge {
+        takes_requests: bool,
+        tools: Vec<ToolDeclaration>,
+    }
+
+    fn judge(takes_requests: bool) -> FixedJudge {
+        let names = ["fs_read", "fs_list", "fs_delete", "fs_mkdir"];
+        FixedJudge { takes_requests, tools: names.map(tool).to_vec() }
+    }
 
     impl AnswerJudge for FixedJudge {
         fn is_request(&self, _: &str) -> bool {
-            self.0
+            self.takes_requests
         }
 
-        fn is_ours(&self, author: Option<&str>, _: &str) -> bool {
-            author != Some("stranger")
+        fn tools(&self, author: Option<&str>) -> Vec<&ToolDeclaration> {
+            if author == Some("stranger") { Vec::new() } else { self.tools.iter().collect() }
+        }
+
+        fn find_asked_parameter(
+            &self,
+            author: Option<&str>,
+            question: &str,
+            _: &str,
+        ) -> Option<(String, String)> {
+            self.tools(author)
+                .into_iter()
+                .find_map(|tool| Some((tool.name.to_string(), asked_parameter(tool, question)?)))
         }
     }
 
     fn tool(name: &'static str) -> ToolDeclaration {
+        let schema = r#"{"required":["path"],"properties":{"path":{"type":"string"}}}"#;
         ToolDeclaration {
             name: name.into(),
-            ..ToolDeclaration::new::<()>("", "Does it. And more.", SafetyLevel::Safe)
+            description: format!("Does {name}. And more.").into(),
+            parameters: std::sync::Arc::from(
+                serde_json::value::RawValue::from_string(schema.to_owned()).unwrap(),
+            ),
+            ..ToolDeclaration::new::<()>("", "", SafetyLevel::Safe)
+        }
+    }
+
+    fn path() -> Parameter {
+        Parameter {
+            name: "path".into(),
+            kind: ValueKind::Text,
+            description: String::new(),
+            required: true,
         }
     }
 
@@ -269,25 +361,19 @@ mod tests {
 
     #[test]
     fn answers_lead_back_to_the_words_that_were_asked_about() {
-        let path = Parameter {
-            name: "path".into(),
-            kind: ValueKind::Text,
-            description: "File in the workspace.".into(),
-            required: true,
-        };
         let request = request(vec![
             Message::user("show me"),
             says(ask_reading(&tool("fs_read"), &tool("fs_list"))),
             Message::user("The first one."),
-            says(ask_value(&tool("fs_read"), &path)),
+            says(ask_value(&tool("fs_read"), &path())),
             Message::user("`notes.txt`"),
         ]);
-        let found = Conversation::of(&request, &FixedJudge(false));
+        let found = Conversation::of(&request, &judge(false));
         assert_eq!(found.words, "show me");
         assert_eq!(found.chosen_tool(), Some("fs_read"));
         assert_eq!(found.given_values("fs_read"), [("path".to_owned(), "`notes.txt`".to_owned())]);
         assert!(found.follows_question);
-        let other = Conversation::of(&request, &FixedJudge(true));
+        let other = Conversation::of(&request, &judge(true));
         assert_eq!((other.words.as_str(), other.chosen_tool()), ("`notes.txt`", None));
     }
 
@@ -297,7 +383,7 @@ mod tests {
             task: task.map(str::to_owned),
             ..UserMessage::new(text)
         };
-        Conversation::of(&request(vec![Message::User(message)]), &FixedJudge(true)).words
+        Conversation::of(&request(vec![Message::User(message)]), &judge(true)).words
     }
 
     #[test]
@@ -316,18 +402,12 @@ mod tests {
 
     #[test]
     fn a_refusal_is_no_value() {
-        let path = Parameter {
-            name: "path".into(),
-            kind: ValueKind::Text,
-            description: String::new(),
-            required: true,
-        };
-        let asked = ask_value(&tool("fs_mkdir"), &path);
+        let asked = ask_value(&tool("fs_mkdir"), &path());
         for refusal in ["no thanks", "Never mind.", "forget it!", "cancel"] {
             let messages =
                 vec![Message::user("make one"), says(asked.clone()), Message::user(refusal)];
             let request = request(messages);
-            let found = Conversation::of(&request, &FixedJudge(false));
+            let found = Conversation::of(&request, &judge(false));
             assert!(found.is_cancelled() && found.chosen_tool().is_none(), "{refusal}");
         }
     }
@@ -337,7 +417,7 @@ mod tests {
         let asked = ask_reading(&tool("fs_delete"), &tool("fs_read"));
         let stranger = Message::Assistant { author: Some("stranger".into()), text: asked };
         let request = request(vec![Message::user("hello"), stranger, Message::user("1")]);
-        let found = Conversation::of(&request, &FixedJudge(false));
+        let found = Conversation::of(&request, &judge(false));
         assert_eq!((found.words.as_str(), found.chosen_tool()), ("1", None));
     }
 
@@ -348,7 +428,7 @@ mod tests {
         let messages =
             vec![Message::user("- wipe it\n- read notes.txt"), says(asked), Message::user("1")];
         let request = request(messages);
-        let found = Conversation::of(&request, &FixedJudge(false));
+        let found = Conversation::of(&request, &judge(false));
         assert_eq!((found.words.as_str(), found.chosen_tool()), ("wipe it", Some("fs_delete")));
         assert_eq!(describe_step("a\nb"), None);
     }

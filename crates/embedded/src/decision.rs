@@ -6,7 +6,7 @@ use lango_tool::{SafetyLevel, ToolDeclaration};
 use super::question::{as_words, render_tool_card};
 use super::reading::{RequestGist, RequestReader};
 use super::schema::can_be_filled;
-use super::trained_tools::{KnownTool, PLAN_CARD, SMALL_TALK_CARD};
+use super::trained_tools::{KnownTool, SMALL_TALK_CARD};
 use super::unknown::UnknownMeanings;
 use super::weights::AGENTS;
 
@@ -21,6 +21,14 @@ pub(crate) enum RequestMeaning<'a> {
     SmallTalk,
     /// Several steps.
     Plan,
+    /// A question about Lango itself.
+    Help,
+    /// Something that only a model that writes can do.
+    Writing,
+    /// An order that lacks something essential.
+    Vague,
+    /// A pasted text, or an order that is only quoted.
+    Stray,
     /// A tool that is offered, here or by a colleague.
     Tool { tool: &'a ToolDeclaration, agent: Option<&'a Colleague> },
     /// A tool of the training that no agent of this team has.
@@ -111,11 +119,17 @@ impl<'a> WeightedMeanings<'a> {
                 logits.push((RequestMeaning::Absent(tool), known_logits[card]));
             }
         }
-        for (meaning, name, card) in [
-            (RequestMeaning::SmallTalk, "none", SMALL_TALK_CARD),
-            (RequestMeaning::Plan, "planner", PLAN_CARD),
-        ] {
-            logits.push((meaning, known(card, agent_class(name).unwrap_or_default())));
+        let without_tool = [
+            (RequestMeaning::SmallTalk, "none"),
+            (RequestMeaning::Plan, "planner"),
+            (RequestMeaning::Help, "help"),
+            (RequestMeaning::Writing, "write"),
+            (RequestMeaning::Vague, "ask"),
+            (RequestMeaning::Stray, "stray"),
+        ];
+        for (at, (meaning, name)) in without_tool.into_iter().enumerate() {
+            let class = agent_class(name).unwrap_or_default();
+            logits.push((meaning, known(SMALL_TALK_CARD + at, class)));
         }
         Self::from_logits(logits)
     }
@@ -165,6 +179,10 @@ impl<'a> WeightedMeanings<'a> {
 pub(crate) enum TeamPart<'a> {
     Talk,
     Plan,
+    Help,
+    Writing,
+    Vague,
+    Stray,
     /// The agent that is asked.
     Own,
     /// A colleague.
@@ -178,6 +196,10 @@ impl<'a> TeamPart<'a> {
         match meaning {
             RequestMeaning::SmallTalk => Self::Talk,
             RequestMeaning::Plan => Self::Plan,
+            RequestMeaning::Help => Self::Help,
+            RequestMeaning::Writing => Self::Writing,
+            RequestMeaning::Vague => Self::Vague,
+            RequestMeaning::Stray => Self::Stray,
             RequestMeaning::Tool { agent: None, .. } => Self::Own,
             RequestMeaning::Tool { agent: Some(agent), .. } | RequestMeaning::Remote(agent) => {
                 Self::Agent(&agent.name)

@@ -22,6 +22,7 @@ mod amounts;
 mod arguments;
 mod conversation;
 mod decision;
+mod help;
 mod model;
 mod orchestrator;
 mod question;
@@ -31,15 +32,19 @@ mod router;
 mod schema;
 mod specialist;
 mod steps;
+mod surroundings;
 mod talk;
 #[cfg(test)]
 mod tests;
 mod thresholds;
 mod trained_tools;
+mod understanding;
 mod unknown;
 mod weights;
 mod wording;
 
+pub use help::{answer_help_question, encode_help_page};
 pub use model::{EMBEDDED, EmbeddedModel};
 pub use router::RoutedModel;
+pub use surroundings::{FileEntry, NoSurroundings, Surroundings};
 pub use trained_tools::known_team;

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use lango_model::{
-    Colleague, Model, ModelError, ModelEvent, ModelFault, ModelId, ModelRequest, ModelStream,
-    RequestRole, RequestedCall,
+    Model, ModelError, ModelEvent, ModelFault, ModelId, ModelRequest, ModelStream, RequestRole,
+    RequestedCall,
 };
 use lango_protocol::{ORCHESTRATOR, TRANSFER_TOOL, Usage};
+use lango_tool::ToolDeclaration;
 
-use super::conversation::{AnswerJudge, Conversation};
+use super::conversation::{AnswerJudge, Conversation, asked_parameter};
 use super::decision::{RequestMeaning, WeightedMeanings};
 use super::orchestrator::Orchestrator;
 use super::reading::RequestReader;
 use super::specialist::Specialist;
 use super::steps::RequestStructure;
+use super::surroundings::{NoSurroundings, Surroundings};
 use super::thresholds::{NEW_REQUEST, NEW_SHORT_REQUEST};
 use super::{talk, weights};
 
@@ -25,12 +27,18 @@ pub const EMBEDDED: &str = "embedded";
 #[derive(Debug)]
 pub struct EmbeddedModel {
     id: ModelId,
+    surroundings: Arc<dyn Surroundings>,
 }
 
 impl EmbeddedModel {
     /// Makes the model. Its weights are loaded when it is first asked.
     pub fn new() -> Self {
-        Self { id: embedded_id() }
+        Self::with_surroundings(Arc::new(NoSurroundings))
+    }
+
+    /// Makes a model that knows what the names in a request can mean.
+    pub fn with_surroundings(surroundings: Arc<dyn Surroundings>) -> Self {
+        Self { id: embedded_id(), surroundings }
     }
 
     /// Loads the weights now. Otherwise the first request does.
@@ -58,9 +66,11 @@ impl Model for EmbeddedModel {
 
     fn stream(&self, request: Arc<ModelRequest>) -> ModelStream {
         let id = self.id.clone();
+        let surroundings = Arc::clone(&self.surroundings);
         let decided = async move {
             // Some milliseconds of computation must not block an async thread.
-            match tokio::task::spawn_blocking(move || answer_request(&request)).await {
+            let answer = move || answer_request(&request, &*surroundings);
+            match tokio::task::spawn_blocking(answer).await {
                 Ok(reply) => stream_reply(id, reply),
                 Err(error) => {
                     let error = ModelError::new(ModelFault::Malformed, error.to_string());
@@ -81,29 +91,43 @@ pub(crate) fn embedded_id() -> ModelId {
 pub(crate) enum EmbeddedReply {
     Text(String),
     Call(RequestedCall),
+    /// A call, and those that follow when it has done what it should.
+    FirstCall {
+        call: RequestedCall,
+        rest: String,
+    },
 }
 
 pub(crate) fn stream_reply(id: ModelId, reply: EmbeddedReply) -> ModelStream {
-    let said = match reply {
-        EmbeddedReply::Text(text) => ModelEvent::Text(text),
-        EmbeddedReply::Call(call) => ModelEvent::Call(call),
-    };
+    let mut events = vec![ModelEvent::Answering(id)];
+    match reply {
+        EmbeddedReply::Text(text) => events.push(ModelEvent::Text(text)),
+        EmbeddedReply::Call(call) => events.push(ModelEvent::Call(call)),
+        EmbeddedReply::FirstCall { call, rest } => {
+            events.extend([ModelEvent::Call(call), ModelEvent::ProviderState(rest)]);
+        }
+    }
     // Tokens are not counted here, and nothing is paid.
-    let usage = ModelEvent::Usage(Usage::default());
-    Box::pin(futures_util::stream::iter([ModelEvent::Answering(id), said, usage].map(Ok)))
+    events.push(ModelEvent::Usage(Usage::default()));
+    Box::pin(futures_util::stream::iter(events.into_iter().map(Ok)))
 }
 
 /// Answers a request.
-pub(crate) fn answer_request(request: &ModelRequest) -> EmbeddedReply {
+pub(crate) fn answer_request(
+    request: &ModelRequest,
+    surroundings: &dyn Surroundings,
+) -> EmbeddedReply {
     let reader = RequestReader::shared();
     let conversation = read_conversation(reader, request);
     let can_do_nothing = request.tools.is_empty() && conversation.done.is_empty();
     match request.role {
         RequestRole::Planner => EmbeddedReply::Text(render_plan(&conversation)),
         _ if can_do_nothing => EmbeddedReply::Text(talk::needs_bigger_model().to_owned()),
-        RequestRole::Orchestrator => Orchestrator { reader, request }.reply(&conversation),
+        RequestRole::Orchestrator => {
+            Orchestrator { reader, request, surroundings }.reply(&conversation)
+        }
         RequestRole::Specialist | RequestRole::Single => {
-            Specialist { reader, request }.reply(&conversation)
+            Specialist { reader, request, surroundings }.reply(&conversation)
         }
     }
 }
@@ -116,7 +140,7 @@ pub(crate) fn clear_transfer(request: &ModelRequest) -> Option<EmbeddedReply> {
     }
     let reader = RequestReader::shared();
     let conversation = read_conversation(reader, request);
-    Orchestrator { reader, request }.clear_transfer(&conversation)
+    Orchestrator { reader, request, surroundings: &NoSurroundings }.clear_transfer(&conversation)
 }
 
 fn read_conversation<'a>(reader: &RequestReader, request: &'a ModelRequest) -> Conversation<'a> {
@@ -140,19 +164,53 @@ impl AnswerJudge for TeamJudge<'_> {
         // The text may mean tools of another agent, whichever agent is asked now.
         let readings = WeightedMeanings::of(self.reader, &self.reader.read_gist(words), &[], []);
         let requests = readings.all.iter().filter(|reading| {
-            !matches!(reading.meaning, RequestMeaning::SmallTalk | RequestMeaning::Plan)
+            matches!(
+                reading.meaning,
+                RequestMeaning::Tool { .. } | RequestMeaning::Absent(_) | RequestMeaning::Remote(_)
+            )
         });
         requests.map(|reading| reading.probability).sum::<f32>() >= needed
     }
 
-    fn is_ours(&self, author: Option<&str>, tool: &str) -> bool {
-        let Some(author) = author else { return true };
-        let owns = |colleague: &&Arc<Colleague>| {
-            colleague.name == author && colleague.tools.iter().any(|own| &*own.name == tool)
-        };
-        // A specialist is asked by the root, which repeats only questions of our own.
-        let from_root = self.request.colleagues.is_empty() && author == ORCHESTRATOR;
-        from_root || self.request.colleagues.iter().any(|colleague| owns(&colleague))
+    fn tools(&self, author: Option<&str>) -> Vec<&ToolDeclaration> {
+        let colleagues = self.request.colleagues.iter();
+        match author {
+            None => self.request.tools.iter().collect(),
+            // A specialist is asked by the root, which repeats only questions of our own.
+            Some(ORCHESTRATOR) => {
+                let others = colleagues.flat_map(|colleague| &colleague.tools);
+                self.request.tools.iter().chain(others).collect()
+            }
+            Some(author) => {
+                let own = colleagues.filter(|colleague| colleague.name == author);
+                own.flat_map(|colleague| &colleague.tools).collect()
+            }
+        }
+    }
+
+    fn find_asked_parameter(
+        &self,
+        author: Option<&str>,
+        question: &str,
+        request: &str,
+    ) -> Option<(String, String)> {
+        let asked: Vec<(&ToolDeclaration, String)> = self
+            .tools(author)
+            .into_iter()
+            .filter_map(|tool| Some((tool, asked_parameter(tool, question)?)))
+            .collect();
+        // Several tools may ask in the same words: the likeliest of them did.
+        let gist = self.reader.read_gist(request);
+        let colleagues = self.request.colleagues.iter().map(|colleague| &**colleague);
+        let readings = WeightedMeanings::of(self.reader, &gist, &self.request.tools, colleagues);
+        let likeliest = readings.all.iter().find_map(|reading| match reading.meaning {
+            RequestMeaning::Tool { tool, .. } => {
+                asked.iter().find(|(other, _)| other.name == tool.name)
+            }
+            _ => None,
+        });
+        let (tool, parameter) = likeliest.or_else(|| asked.first())?;
+        Some((tool.name.to_string(), parameter.clone()))
     }
 }
 

@@ -9,7 +9,9 @@ use super::decision::{RequestMeaning, TeamPart, WeightedMeanings};
 use super::model::EmbeddedReply;
 use super::reading::RequestReader;
 use super::steps::{RequestStructure, is_negated};
+use super::surroundings::Surroundings;
 use super::thresholds::{FAST_PATH, STEP, TRANSFER};
+use super::understanding::{FileNames, PlannedStep, TurnMeaning, Understanding};
 use super::weights::AGENTS;
 use super::{talk, wording};
 
@@ -17,6 +19,7 @@ use super::{talk, wording};
 pub(crate) struct Orchestrator<'a> {
     pub(crate) reader: &'a RequestReader,
     pub(crate) request: &'a ModelRequest,
+    pub(crate) surroundings: &'a dyn Surroundings,
 }
 
 /// Says what to do about a text.
@@ -86,6 +89,13 @@ impl<'a> Orchestrator<'a> {
             // The agent sees the same conversation, and finds the answers in it.
             return transfer_task(&owner.name, self.newest_words(), false);
         }
+        let is_odd_list = RequestStructure::of(words) == RequestStructure::OtherList;
+        if !is_odd_list
+            && !self.has_images()
+            && let Some(reply) = self.reply_understood(words)
+        {
+            return reply;
+        }
         match RequestStructure::of(words) {
             RequestStructure::List(_) => return self.request_plan(words),
             RequestStructure::Sequence(steps) => match self.classify_sequence(words, &steps) {
@@ -117,6 +127,38 @@ impl<'a> Orchestrator<'a> {
         }
     }
 
+    /// Returns the reply to a request that is understood as a whole.
+    fn reply_understood(&self, words: &str) -> Option<EmbeddedReply> {
+        let understanding = Understanding {
+            reader: self.reader,
+            own: &[],
+            colleagues: self.colleagues().collect(),
+            files: FileNames::new(self.surroundings),
+            earlier: &self.request.earlier_calls,
+        };
+        match understanding.understand_turn(self.request, words) {
+            TurnMeaning::Steps(steps) => {
+                let owner = |step: &PlannedStep| {
+                    self.colleagues()
+                        .find(|c| c.tools.iter().any(|tool| *tool.name == *step.call.tool))
+                        .map(|colleague| colleague.name.as_str())
+                };
+                let first = steps.first().and_then(owner)?;
+                // The specialist understands the same words in the same way.
+                steps
+                    .iter()
+                    .all(|step| owner(step) == Some(first))
+                    .then(|| transfer_task(first, words, false))
+            }
+            TurnMeaning::Ask(question) => {
+                Some(EmbeddedReply::Text(marker::mark_question(&question)))
+            }
+            TurnMeaning::Say(text) => Some(EmbeddedReply::Text(text)),
+            TurnMeaning::Cancelled => Some(EmbeddedReply::Text(talk::cancelled_line().to_owned())),
+            TurnMeaning::Open => None,
+        }
+    }
+
     /// Returns the newest message verbatim, so that no part of it is transferred twice.
     fn newest_words(&self) -> &'a str {
         match self.request.newest_user().and_then(|at| self.request.messages.get(at)) {
@@ -134,6 +176,16 @@ impl<'a> Orchestrator<'a> {
         match part {
             TeamPart::Talk if *probability >= TRANSFER => NextAction::Talk,
             TeamPart::Plan if *probability >= TRANSFER => NextAction::Plan,
+            TeamPart::Help if *probability >= TRANSFER => NextAction::Say(talk::answer_help(words)),
+            TeamPart::Writing if *probability >= TRANSFER => {
+                NextAction::Say(talk::needs_bigger_model().to_owned())
+            }
+            TeamPart::Vague if *probability >= TRANSFER => {
+                NextAction::Say(marker::mark_question(talk::vague_line()))
+            }
+            TeamPart::Stray if *probability >= TRANSFER => {
+                NextAction::Say(talk::stray_line().to_owned())
+            }
             TeamPart::Agent(agent) if *probability >= TRANSFER => NextAction::Transfer(agent),
             TeamPart::Missing(class) if *probability >= TRANSFER => {
                 NextAction::Say(self.explain_missing(*class, &readings))

@@ -1,24 +1,30 @@
 //! Answers as a specialist: one call with the user's text, and then a report of its result.
 
-use lango_model::{ModelRequest, RequestRole, RequestedCall};
-use lango_protocol::marker;
+use lango_model::{AnsweredCall, CallOutcome, Message, ModelRequest, RequestRole, RequestedCall};
+use lango_protocol::{CallStatus, marker};
 use lango_tool::ToolDeclaration;
 
-use super::arguments::{fill_arguments, to_json};
+use super::arguments::{Argument, fill_arguments, to_json};
 use super::conversation::{Conversation, ask_reading, ask_value};
 use super::decision::{RequestMeaning, WeightedMeanings};
-use super::model::EmbeddedReply;
+use super::model::{EmbeddedReply, embedded_id};
 use super::reading::RequestReader;
 use super::report::is_reported;
 use super::steps::RequestStructure;
+use super::surroundings::Surroundings;
 use super::thresholds::{CALL, CALL_DANGEROUS, CALL_UNKNOWN};
+use super::understanding::{FileNames, PlannedStep, TurnMeaning, Understanding};
 use super::unknown::is_final;
 use super::{talk, wording};
+
+/// Limits the words of a name that is made of what is saved.
+const MAX_KEY_WORDS: usize = 6;
 
 /// Holds the request to a specialist and the reader.
 pub(crate) struct Specialist<'a> {
     pub(crate) reader: &'a RequestReader,
     pub(crate) request: &'a ModelRequest,
+    pub(crate) surroundings: &'a dyn Surroundings,
 }
 
 impl Specialist<'_> {
@@ -26,15 +32,16 @@ impl Specialist<'_> {
         if conversation.is_cancelled() {
             return EmbeddedReply::Text(talk::cancelled_line().to_owned());
         }
-        if !conversation.done.is_empty() {
-            let parts: Vec<String> =
-                conversation.done.iter().map(|c| wording::render_result(c)).collect();
-            return EmbeddedReply::Text(parts.join("\n\n"));
+        if let Some(last) = conversation.done.last() {
+            return self.continue_steps(conversation, last);
         }
         if let Some(chosen) = conversation.chosen_tool()
             && let Some(tool) = self.request.tools.iter().find(|tool| *tool.name == *chosen)
         {
             return self.call(tool, conversation);
+        }
+        if let Some(reply) = self.reply_understood(&conversation.words) {
+            return reply;
         }
         let gist = self.reader.read_gist(&conversation.words);
         let readings = WeightedMeanings::of(self.reader, &gist, &self.request.tools, []);
@@ -68,6 +75,64 @@ impl Specialist<'_> {
         }
     }
 
+    /// Returns the reply to a request that is understood as a whole.
+    fn reply_understood(&self, words: &str) -> Option<EmbeddedReply> {
+        let understanding = Understanding {
+            reader: self.reader,
+            own: &self.request.tools,
+            colleagues: Vec::new(),
+            files: FileNames::new(self.surroundings),
+            earlier: &self.request.earlier_calls,
+        };
+        match understanding.understand_turn(self.request, words) {
+            TurnMeaning::Steps(steps) => {
+                let is_own = |step: &PlannedStep| {
+                    self.request.tools.iter().any(|tool| *tool.name == *step.call.tool)
+                };
+                steps.iter().all(is_own).then(|| next_step(&steps)).flatten()
+            }
+            TurnMeaning::Ask(question) => {
+                Some(EmbeddedReply::Text(marker::mark_question(&question)))
+            }
+            TurnMeaning::Say(text) => Some(EmbeddedReply::Text(text)),
+            TurnMeaning::Cancelled => Some(EmbeddedReply::Text(talk::cancelled_line().to_owned())),
+            TurnMeaning::Open => None,
+        }
+    }
+
+    /// Goes on after a call: with the next step if it did what it should, and with a report
+    /// otherwise.
+    fn continue_steps(
+        &self,
+        conversation: &Conversation<'_>,
+        last: &AnsweredCall,
+    ) -> EmbeddedReply {
+        let rest = self.remaining_steps();
+        if did_its_step(last)
+            && let Some(reply) = next_step(&rest)
+        {
+            return reply;
+        }
+        let mut parts: Vec<String> =
+            conversation.done.iter().map(|call| wording::render_result(call)).collect();
+        if !rest.is_empty() {
+            let mut left: Vec<&str> = rest.iter().map(|step| step.part.as_str()).collect();
+            left.dedup();
+            parts.push(talk::list_steps_not_done(&left));
+        }
+        EmbeddedReply::Text(parts.join("\n\n"))
+    }
+
+    /// Returns the steps that are left of a request. They went along with the newest call.
+    fn remaining_steps(&self) -> Vec<PlannedStep> {
+        let state = self.request.messages.iter().rev().find_map(|message| match message {
+            Message::Exchange { provider_state, .. } => Some(provider_state.as_ref()),
+            _ => None,
+        });
+        let own = state.flatten().and_then(|state| state.for_model(&embedded_id()));
+        own.and_then(|state| serde_json::from_str(state).ok()).unwrap_or_default()
+    }
+
     /// Returns the probability that a dangerous tool needs.
     fn required_probability(&self, tool: &ToolDeclaration) -> f32 {
         let known = self.reader.trained_tools.find(&tool.name).is_some();
@@ -76,7 +141,20 @@ impl Specialist<'_> {
 
     fn call(&self, tool: &ToolDeclaration, conversation: &Conversation<'_>) -> EmbeddedReply {
         let given = conversation.given_values(&tool.name);
-        let filled = fill_arguments(self.reader, tool, &conversation.words, &given);
+        let mut filled = fill_arguments(self.reader, tool, &conversation.words, &given);
+        if let Some(Argument::Text(address)) = filled.arguments.get_mut("url") {
+            complete_address(address);
+        }
+        // What is saved is found again by its own words if no name was said for it.
+        if &*tool.name == "save_knowledge"
+            && let [parameter] = filled.missing.as_slice()
+            && parameter.name == "key"
+            && let Some(Argument::Text(content)) = filled.arguments.get("content")
+        {
+            let key: Vec<&str> = content.split_whitespace().take(MAX_KEY_WORDS).collect();
+            filled.arguments.insert("key".to_owned(), Argument::Text(key.join(" ")));
+            filled.missing.clear();
+        }
         match filled.missing.first() {
             Some(parameter) => {
                 EmbeddedReply::Text(marker::mark_question(&ask_value(tool, parameter)))
@@ -89,6 +167,38 @@ impl Specialist<'_> {
     }
 }
 
+/// Adds the scheme that people leave out of an address.
+fn complete_address(address: &mut String) {
+    let bare = address.trim_end_matches(['.', ',', '/']);
+    let is_host = bare.contains('.') && !bare.contains([' ', ':']) && !bare.starts_with('/');
+    if is_host {
+        *address = format!("https://{bare}");
+    }
+}
+
+/// Makes the first of these calls; the others go along with it.
+fn next_step(steps: &[PlannedStep]) -> Option<EmbeddedReply> {
+    let (first, rest) = steps.split_first()?;
+    let call =
+        RequestedCall { name: first.call.tool.clone(), arguments: to_json(&first.call.arguments) };
+    if rest.is_empty() {
+        return Some(EmbeddedReply::Call(call));
+    }
+    // Texts and numbers can always be written.
+    let rest = serde_json::to_string(rest).unwrap_or_default();
+    Some(EmbeddedReply::FirstCall { call, rest })
+}
+
+/// Tells whether a call did what it was asked for.
+fn did_its_step(call: &AnsweredCall) -> bool {
+    match &call.outcome {
+        CallOutcome::Tool { status, report } => {
+            *status == CallStatus::Ok && !report.as_ref().is_some_and(|report| report.unsuccessful)
+        }
+        CallOutcome::Transfer { .. } => false,
+    }
+}
+
 /// Returns the answer of a single agent to a request that none of its tools is for.
 fn answer_without_tool(words: &str, readings: &WeightedMeanings<'_>) -> Option<String> {
     if RequestStructure::of(words) != RequestStructure::One {
@@ -97,6 +207,10 @@ fn answer_without_tool(words: &str, readings: &WeightedMeanings<'_>) -> Option<S
     match readings.all.first()?.meaning {
         RequestMeaning::SmallTalk => Some(talk::answer_small_talk(words, &[])),
         RequestMeaning::Plan => Some(talk::cannot_split_line().to_owned()),
+        RequestMeaning::Help => Some(talk::answer_help(words)),
+        RequestMeaning::Writing => Some(talk::needs_bigger_model().to_owned()),
+        RequestMeaning::Vague => Some(marker::mark_question(talk::vague_line())),
+        RequestMeaning::Stray => Some(talk::stray_line().to_owned()),
         RequestMeaning::Absent(known) => Some(talk::describe_untransferable_tool(&known.name)),
         RequestMeaning::Tool { .. } | RequestMeaning::Remote(_) => None,
     }

@@ -4,6 +4,7 @@
 mod kind;
 mod phrases;
 
+use super::help::answer_help_question;
 use lango_text::{to_single_spaced, truncate_characters};
 
 use self::kind::{Language, SmallTalkKind};
@@ -109,8 +110,8 @@ fn shorten(description: &str) -> String {
 /// Reports a request for an agent that this team does not have. `job` is the agent's purpose.
 pub(crate) fn describe_missing_agent(name: &str, job: &str) -> String {
     format!(
-        "That is work for the {name} ({}), which is not part of this team. To see who is: lango \
-         agents list",
+        "I cannot do that: it is work for the {name} ({}), which is not part of this team. To see \
+         who is: lango agents list",
         shorten(job)
     )
 }
@@ -118,14 +119,26 @@ pub(crate) fn describe_missing_agent(name: &str, job: &str) -> String {
 /// Reports that an agent lacks this tool.
 pub(crate) fn describe_missing_tool(agent: &str, tool: &str) -> String {
     format!(
-        "That is work for the {agent}, with `{tool}`, which is not set up here. To see what is: \
-         lango agents show {agent}"
+        "I cannot do that: the {agent} needs {} for it, which is not set up here. To see what is: \
+         lango agents show {agent}",
+        spoken_tool(tool)
     )
 }
 
 /// Reports a missing tool for an agent that cannot transfer.
 pub(crate) fn describe_untransferable_tool(tool: &str) -> String {
-    format!("That would need `{tool}`, which is not set up here. To see what is: lango agents list")
+    format!(
+        "I cannot do that: {} is not set up here. To see what is: lango agents list",
+        spoken_tool(tool)
+    )
+}
+
+/// Returns the name of a tool in words.
+fn spoken_tool(tool: &str) -> String {
+    match tool {
+        "search_web" => "a web search".to_owned(),
+        other => format!("“{}”", super::question::as_words(other)),
+    }
 }
 
 /// Asks for one step at a time, for an agent that cannot transfer.
@@ -162,6 +175,32 @@ fn quote_words(words: &str) -> String {
 pub(crate) fn quoted_line(words: &str, max_characters: usize) -> String {
     let line = to_single_spaced(words).replace('[', "(").replace(']', ")").replace('`', "'");
     truncate_characters(&line, max_characters).to_owned()
+}
+
+/// Answers a question about Lango.
+pub(crate) fn answer_help(question: &str) -> String {
+    answer_help_question(question).unwrap_or_else(|| {
+        "I cannot answer that about myself. To see what I can do: lango agents list, and all commands: \
+         lango --help".to_owned()
+    })
+}
+
+/// Answers a request in another language.
+pub(crate) fn only_english_line() -> &'static str {
+    concat!(
+        "I cannot read that language: I understand English, and so does a file's name. ",
+        connect!()
+    )
+}
+
+/// Asks for what an order lacks.
+pub(crate) fn vague_line() -> &'static str {
+    "What exactly should I do, and with what?"
+}
+
+/// Answers a text that asks for nothing.
+pub(crate) fn stray_line() -> &'static str {
+    "I did nothing with that text. Say what should be done with it."
 }
 
 /// Confirms that the request was cancelled.

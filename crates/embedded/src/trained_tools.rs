@@ -13,10 +13,11 @@ use serde::{Deserialize, Serialize};
 use super::schema::{Parameter, ValueKind};
 use super::weights::AGENTS;
 
-/// The position of the card for small talk; the cards of small talk and of a plan follow those
-/// of the tools in the file of weights.
-pub(crate) const SMALL_TALK_CARD: usize = 80;
-pub(crate) const PLAN_CARD: usize = 81;
+/// The position of the first card that is no tool: small talk. Those of a plan, help, writing, a
+/// question back and stray text follow, in this order.
+pub(crate) const SMALL_TALK_CARD: usize = 83;
+/// The number of agents; the classes after them are for what no agent does.
+const AGENT_COUNT: usize = 7;
 
 /// Holds the known tools, in the order of their cards.
 #[derive(Debug)]
@@ -126,7 +127,7 @@ pub fn known_team() -> Vec<Colleague> {
             .map(KnownTool::declaration)
             .collect(),
     };
-    AGENTS.iter().enumerate().skip(1).map(agent).collect()
+    AGENTS.iter().enumerate().skip(1).take(AGENT_COUNT).map(agent).collect()
 }
 
 impl KnownTool {
@@ -250,7 +251,7 @@ mod tests {
     fn there_is_a_card_for_every_tool() {
         let trained_tools = TrainedTools::load();
         assert_eq!(trained_tools.tools().len(), SMALL_TALK_CARD);
-        assert_eq!(PLAN_CARD + 1, crate::weights::CARDS);
+        assert_eq!(SMALL_TALK_CARD + 6, crate::weights::CARDS);
         let (card, tool) = trained_tools.find("fs_read").unwrap();
         assert_eq!(trained_tools.tools()[card].name, "fs_read");
         assert_eq!(AGENTS[tool.agent], "operator");

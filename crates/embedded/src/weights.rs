@@ -5,15 +5,27 @@ use lango_encoder::{EncoderLayers, WeightSections};
 
 /// The length of a token's vector.
 pub(crate) const HIDDEN: usize = 384;
-/// Lists the classes of the first head: small talk and seven agents.
-pub(crate) const AGENTS: [&str; 8] =
-    ["none", "operator", "navigator", "vault", "librarian", "automator", "planner", "chronicler"];
-/// The number of cards whose vectors are in the file: the known tools, small talk, and a plan.
-pub(crate) const CARDS: usize = 82;
+/// Lists the classes of the first head: small talk, seven agents, and what no agent does.
+pub(crate) const AGENTS: [&str; 12] = [
+    "none",
+    "operator",
+    "navigator",
+    "vault",
+    "librarian",
+    "automator",
+    "planner",
+    "chronicler",
+    "help",
+    "write",
+    "ask",
+    "stray",
+];
+/// The number of cards whose vectors are in the file: the known tools, and what is no tool.
+pub(crate) const CARDS: usize = 89;
 
 const MAGIC: [u8; 8] = *b"LANGOBOX";
 const HEADER: usize = 8 + 6 * 4;
-const FILE_SIZE: usize = 12_143_872;
+const FILE_SIZE: usize = 12_160_768;
 
 /// Aligns bytes to a cache line.
 #[repr(C, align(64))]

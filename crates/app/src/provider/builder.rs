@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_embedded::{EmbeddedModel, RoutedModel};
+use lango_embedded::{EmbeddedModel, NoSurroundings, RoutedModel, Surroundings};
 use lango_model::{
     Chain, ChainLink, Endpoint, FactsTable, Model, ModelFacts, ProviderHealth, RecordingWriter,
     RemoteModel, ReplyOptions, RetryPolicy,
@@ -52,6 +52,8 @@ pub(super) struct ModelBuilder<'a> {
     pub(super) tape: Option<Arc<RecordingWriter>>,
     /// Every decision is made by the named model, because it is recorded or replayed.
     pub(super) is_whole: bool,
+    /// What the embedded model knows about the machine.
+    pub(super) surroundings: Arc<dyn Surroundings>,
 }
 
 impl<'a> ModelBuilder<'a> {
@@ -64,6 +66,7 @@ impl<'a> ModelBuilder<'a> {
             notices: Vec::new(),
             tape: None,
             is_whole: false,
+            surroundings: Arc::new(NoSurroundings),
         })
     }
 
@@ -120,7 +123,7 @@ impl<'a> ModelBuilder<'a> {
         match &choice.source {
             ModelSource::Server(server) => self.link_server(server, choice).map(Some),
             ModelSource::Embedded => Ok(Some(ChainLink {
-                model: Arc::new(EmbeddedModel::new()),
+                model: Arc::new(EmbeddedModel::with_surroundings(Arc::clone(&self.surroundings))),
                 facts: ModelFacts::default(),
                 health: Arc::default(),
             })),

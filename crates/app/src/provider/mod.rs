@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_embedded::EMBEDDED;
+use lango_embedded::{EMBEDDED, NoSurroundings, Surroundings};
 use lango_model::{
     Chain, Cost, Endpoint, FactsTable, LoadedRecording, Model, RecordingWriter, RetryPolicy, Wire,
 };
@@ -147,6 +147,15 @@ pub async fn load_models(
     choice: ModelChoice,
     purpose: ModelPurpose<'_>,
 ) -> Result<ReadyModels, AppError> {
+    load_models_in(config, choice, purpose, Arc::new(NoSurroundings)).await
+}
+
+async fn load_models_in(
+    config: &Config,
+    choice: ModelChoice,
+    purpose: ModelPurpose<'_>,
+    surroundings: Arc<dyn Surroundings>,
+) -> Result<ReadyModels, AppError> {
     let record = match purpose {
         ModelPurpose::Examine => None,
         ModelPurpose::Work { record, .. } => record,
@@ -162,6 +171,7 @@ pub async fn load_models(
     });
     let mut builder = ModelBuilder::new(config)?;
     builder.tape = tape.transpose()?;
+    builder.surroundings = surroundings;
     builder.is_whole = record.is_some() || matches!(choice.source, ModelSource::Recording(_));
     builder.notices.extend(record.and_then(|_| recorded::router_notice(config)));
     match choice.source.clone() {
@@ -215,14 +225,18 @@ pub struct BuiltInScript {
     pub why: &'static str,
 }
 
-/// Loads the models.
-pub async fn open(config: &Config, options: ModelOptions) -> Result<ReadyModels, AppError> {
+/// Loads the models. `surroundings` tell the embedded model what names in a request can mean.
+pub async fn open(
+    config: &Config,
+    options: ModelOptions,
+    surroundings: Arc<dyn Surroundings>,
+) -> Result<ReadyModels, AppError> {
     match options {
         ModelOptions::Choose { wanted, record, consent } => {
             let choice = choose_model(config, wanted.as_deref(), consent.as_ref()).await?;
             let purpose =
                 ModelPurpose::Work { for_all: wanted.is_some(), record: record.as_deref() };
-            load_models(config, choice, purpose).await
+            load_models_in(config, choice, purpose, surroundings).await
         }
         ModelOptions::Script(script) => load_demo_model(config, script).await,
     }

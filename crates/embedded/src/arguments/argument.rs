@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The value of one argument.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Argument {
-    /// A text, or one of the offered choices.
-    Text(String),
+    Boolean(bool),
     Integer(i64),
     Number(f64),
-    Boolean(bool),
+    /// A text, or one of the offered choices.
+    Text(String),
     /// Several texts.
     List(Vec<String>),
 }

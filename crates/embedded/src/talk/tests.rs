@@ -109,8 +109,8 @@ fn what_it_does_not_know_it_says_and_how_to_get_more() {
 fn what_cannot_be_done_names_the_next_thing_to_type() {
     assert_eq!(
         describe_missing_agent("vault", "keys, secrets and payments"),
-        "That is work for the vault (keys, secrets and payments), which is not part of this team. To \
-         see who is: lango agents list"
+        "I cannot do that: it is work for the vault (keys, secrets and payments), which is not part of \
+         this team. To see who is: lango agents list"
     );
     for said in [cannot_split_line(), needs_bigger_model()] {
         assert!(said.contains("`export ANTHROPIC_API_KEY=…`"), "{said}");

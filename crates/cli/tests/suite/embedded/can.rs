@@ -36,9 +36,8 @@ async fn a_file_is_read_to_the_letter() {
     assert_eq!(turn.outcome().work.spent.tool_calls, 1);
     // What is not there is not made up.
     let turn = ask(&lango, "read nothing-here.txt").turn().await;
-    assert_eq!(calls(&turn), [("fs_read", json!({ "path": "nothing-here.txt" }))]);
-    assert_eq!(turn.results_with(CallStatus::Error), 1, "{:?}", turn.results());
-    assert!(!turn.answer().contains("```"), "{}", turn.answer());
+    assert_eq!((turn.status().as_str(), calls(&turn).len()), ("needs_input", 0));
+    assert!(turn.answer().contains("nothing-here.txt"), "{}", turn.answer());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -138,11 +137,11 @@ async fn steps_are_taken_in_their_order_and_both_results_are_told() {
     assert_eq!((turn.code, turn.status().as_str()), (0, "done"), "{}", turn.answer());
     let names: Vec<&str> = calls(&turn).iter().map(|(name, _)| *name).collect();
     assert_eq!((names, turn.results_with(CallStatus::Ok)), (vec!["fs_list", "fs_read"], 2));
-    assert_eq!(turn.transfers(), ["planner", "operator", "operator"]);
+    assert_eq!(turn.transfers(), ["operator"]);
     let answer = turn.answer();
     let (listed, read) = (answer.find("README.md"), answer.find("Tuesday at nine."));
     assert!(listed.is_some() && listed < read, "{answer}");
-    assert_eq!(turn.author(), "lango-orchestrator");
+    assert_eq!(turn.author(), "operator");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -159,16 +158,15 @@ async fn a_list_of_steps_is_worked_off() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_that_did_not_work_stops_those_after_it() {
     let lango = Lango::silent().await;
-    for (request, first, why) in [
-        ("run `echo hi > made` and then delete README.md", "exec_shell", "was not done"),
-        ("read nothing-here.txt and then delete README.md", "fs_read", "failed"),
-    ] {
-        let turn = ask(&lango, request).turn().await;
-        let names: Vec<&str> = calls(&turn).iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, [first], "{}", turn.answer());
-        assert!(turn.answer().contains(why), "{}", turn.answer());
-        assert!(turn.answer().contains("delete README.md"), "{}", turn.answer());
+    let turn = ask(&lango, "run `echo hi > made` and then delete README.md").turn().await;
+    let names: Vec<&str> = calls(&turn).iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["exec_shell"], "{}", turn.answer());
+    for words in ["was not done", "delete README.md"] {
+        assert!(turn.answer().contains(words), "{}", turn.answer());
     }
+    // What is not clear is asked before the first step.
+    let turn = ask(&lango, "read nothing-here.txt and then delete README.md").turn().await;
+    assert_eq!((turn.status().as_str(), calls(&turn).len()), ("needs_input", 0));
     assert!(!lango.workspace().join("made").exists());
     assert!(lango.workspace().join("README.md").exists());
 }

@@ -21,9 +21,7 @@ async fn small_talk_gets_one_short_line() {
         assert!(answer.len() < 80 && !answer.contains('\n'), "{request}: {answer}");
     }
     let answer = only_words("what can you do?").await;
-    for agent in ["operator", "navigator", "librarian"] {
-        assert!(answer.contains(agent), "{answer}");
-    }
+    assert!(answer.contains("lango agents list"), "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

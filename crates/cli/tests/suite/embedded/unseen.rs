@@ -38,11 +38,14 @@ fn reached(turn: &Turn, tool: &str) -> ChoiceOutcome {
         _ => return ChoiceOutcome::Missed,
     }
     let asks = turn.status() == "needs_input";
-    if asks && turn.answer().starts_with(&format!("For `{tool}` I need its")) {
-        return ChoiceOutcome::Chosen;
+    // A question names no tool: one for a value was asked by the tool that was chosen.
+    match turn.answer() {
+        answer if asks && answer.starts_with("Do you mean") => ChoiceOutcome::Offered,
+        answer if asks && (answer.starts_with("What is the") || answer.starts_with("Which ")) => {
+            ChoiceOutcome::Chosen
+        }
+        _ => ChoiceOutcome::Missed,
     }
-    let offered = asks && turn.answer().contains(&format!("`{tool}`"));
-    if offered { ChoiceOutcome::Offered } else { ChoiceOutcome::Missed }
 }
 
 fn configuration(server: &str) -> String {

@@ -1,0 +1,442 @@
+//! Decides whether a request asks for a change in so many words.
+//!
+//! A tool that changes something is called only where a verb of its class is said, as an order or a
+//! wish: copying is not moving, adding is not writing.
+
+use super::words::RequestWords;
+
+/// Classes of verbs, by what happens to files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum VerbClass {
+    Copy,
+    Move,
+    Delete,
+    Append,
+    Write,
+    MakeDirectory,
+    Edit,
+    /// Overwriting and emptying, said as such.
+    Overwrite,
+    Show,
+}
+
+struct VerbWords {
+    class: VerbClass,
+    words: &'static [&'static str],
+    phrases: &'static [&'static str],
+}
+
+const VERBS: &[VerbWords] = &[
+    VerbWords {
+        class: VerbClass::Copy,
+        words: &[
+            "copy",
+            "copies",
+            "copying",
+            "cp",
+            "duplicate",
+            "clone",
+            "backup",
+            "replicate",
+            "copied",
+            "kopieren",
+            "kopiere",
+            "copia",
+            "copier",
+            "copie",
+        ],
+        phrases: &["back up", "back it up", "back them up", "backed up", "save a copy"],
+    },
+    VerbWords {
+        class: VerbClass::Move,
+        words: &[
+            "move",
+            "mv",
+            "moving",
+            "rename",
+            "renamed",
+            "relocate",
+            "shift",
+            "transfer",
+            "archive",
+            "belongs",
+            "belong",
+            "stash",
+            "bring",
+            "sort",
+            "put",
+            "stick",
+            "shove",
+            "throw",
+            "drop",
+            "toss",
+            "place",
+            "moved",
+            "goes",
+            "file",
+            "umbenennen",
+            "verschiebe",
+            "mueve",
+            "renombra",
+        ],
+        phrases: &[
+            "be called",
+            "called",
+            "change the name",
+            "change name",
+            "change its name",
+            "new name",
+            "be named",
+            "call it",
+            "name it",
+            "name of",
+            "better name",
+            "nicer name",
+            "different name",
+            "call them",
+            "should go",
+        ],
+    },
+    VerbWords {
+        class: VerbClass::Delete,
+        words: &[
+            "delete",
+            "deleting",
+            "rm",
+            "remove",
+            "erase",
+            "trash",
+            "nuke",
+            "wipe",
+            "purge",
+            "discard",
+            "bin",
+            "toss",
+            "unlink",
+            "kill",
+            "del",
+            "rmdir",
+            "zap",
+            "scrap",
+            "ditch",
+            "drop",
+            "delte",
+            "deltee",
+            "dump",
+            "clear",
+            "vanish",
+            "go",
+            "gone",
+            "obliterate",
+            "shred",
+            "lösche",
+            "löschen",
+            "borra",
+            "elimina",
+            "supprime",
+            "efface",
+            "delet",
+            "deleted",
+            "removed",
+        ],
+        phrases: &[
+            "get rid of",
+            "throw away",
+            "throw it away",
+            "throw out",
+            "throw them away",
+            "thrown away",
+            "clean out",
+            "clear out",
+            "not need",
+            "don't need",
+            "dont need",
+            "no longer need",
+            "can go",
+            "take away",
+            "blow away",
+            "throw it out",
+            "get rid",
+        ],
+    },
+    VerbWords {
+        class: VerbClass::Append,
+        words: &[
+            "append",
+            "add",
+            "adding",
+            "tack",
+            "insert",
+            "jot",
+            "log",
+            "put",
+            "note",
+            "write",
+            "enter",
+            "include",
+            "extend",
+            "attach",
+            "stick",
+            "pop",
+            "chuck",
+            "plus",
+            "prepend",
+            "agrega",
+            "añade",
+            "ajoute",
+            "hinzufügen",
+            "füge",
+            "record",
+        ],
+        phrases: &[
+            "at the end",
+            "at the bottom",
+            "to the end",
+            "to the bottom",
+            "as last line",
+            "as the last line",
+            "another line",
+            "new line",
+            "one more line",
+        ],
+    },
+    VerbWords {
+        class: VerbClass::Write,
+        words: &[
+            "write",
+            "create",
+            "make",
+            "save",
+            "start",
+            "put",
+            "echo",
+            "touch",
+            "generate",
+            "new",
+            "store",
+            "overwrite",
+            "replace",
+            "add",
+            "need",
+            "produce",
+            "place",
+            "jot",
+            "note",
+            "drop",
+            "stick",
+            "open",
+            "begin",
+            "set",
+            "crea",
+            "erstelle",
+            "crée",
+            "initialise",
+            "initialize",
+            "truncate",
+            "empty",
+            "clear",
+            "export",
+            "dump",
+        ],
+        phrases: &["set up"],
+    },
+    VerbWords {
+        class: VerbClass::MakeDirectory,
+        words: &[
+            "create", "make", "mkdir", "new", "need", "add", "want", "start", "build", "md",
+            "crea", "erstelle", "crée", "prepare", "have", "set", "give", "open", "put",
+        ],
+        phrases: &["set up"],
+    },
+    VerbWords {
+        class: VerbClass::Edit,
+        words: &[
+            "replace",
+            "change",
+            "edit",
+            "set",
+            "update",
+            "bump",
+            "fix",
+            "correct",
+            "swap",
+            "substitute",
+            "amend",
+            "switch",
+            "turn",
+            "tick",
+            "untick",
+            "check",
+            "uncheck",
+            "mark",
+            "rename",
+            "raise",
+            "lower",
+            "increase",
+            "decrease",
+            "modify",
+            "adjust",
+            "put",
+            "make",
+            "drop",
+            "remove",
+            "delete",
+            "strip",
+            "uncomment",
+            "comment",
+            "should",
+            "must",
+            "instead",
+            "not",
+            "is",
+            "sed",
+            "now",
+            "sub",
+            "cambia",
+            "ersetze",
+            "ändere",
+            "becomes",
+            "become",
+            "cross",
+            "wrong",
+            "has",
+            "reads",
+            "read",
+            "insert",
+            "add",
+            "disable",
+            "enable",
+            "capitalise",
+            "capitalize",
+            "correction",
+            "promoted",
+            "->",
+            "→",
+            "=>",
+            "said",
+        ],
+        phrases: &[
+            "should be",
+            "should read",
+            "must read",
+            "must be",
+            "instead of",
+            "make it",
+            "make that",
+            "has to be",
+            "needs to be",
+            "ought to be",
+        ],
+    },
+    VerbWords {
+        class: VerbClass::Overwrite,
+        words: &[
+            "overwrite",
+            "overwriting",
+            "truncate",
+            "empty",
+            "rewrite",
+            "clear",
+            "blank",
+            "replace",
+        ],
+        phrases: &[
+            "start over",
+            "from scratch",
+            "replace the content",
+            "replace the contents",
+            "replace everything",
+            "even if it exists",
+            "wipe the content",
+            "only contain",
+            "zero bytes",
+        ],
+    },
+    VerbWords {
+        class: VerbClass::Show,
+        words: &[
+            "show", "list", "see", "read", "open", "display", "cat", "print", "view", "look",
+            "tell", "find", "count", "which", "what", "where", "how", "whats", "what's", "search",
+            "grep", "check",
+        ],
+        phrases: &[],
+    },
+];
+
+/// Words right before a verb that turn it round.
+#[rustfmt::skip]
+const NEGATIONS: &[&str] = &[
+    "don't", "dont", "not", "never", "without", "no", "nothing", "didn't", "isn't", "shouldn't",
+    "avoid",
+];
+
+impl VerbClass {
+    /// Returns the class whose verbs a request for this tool has; none for a tool that changes nothing.
+    pub(crate) fn of_tool(tool: &str) -> Option<Self> {
+        Some(match tool {
+            "fs_copy" => Self::Copy,
+            "fs_move" => Self::Move,
+            "fs_delete" => Self::Delete,
+            "fs_append" => Self::Append,
+            "fs_write" => Self::Write,
+            "fs_mkdir" => Self::MakeDirectory,
+            "fs_edit" => Self::Edit,
+            _ => return None,
+        })
+    }
+
+    /// Tells whether a verb of the class is said outside quotations, and is not negated.
+    pub(crate) fn is_said(self, request: &RequestWords<'_>) -> bool {
+        let Some(known) = VERBS.iter().find(|known| known.class == self) else { return false };
+        let words: Vec<&str> = request.unquoted().collect();
+        let is_negated = |at: usize| {
+            let before = &words[at.saturating_sub(2)..at];
+            before.iter().any(|word| NEGATIONS.contains(word))
+        };
+        let by_word = words.iter().enumerate().any(|(at, word)| {
+            known.words.contains(word) && (!is_negated(at) || self == Self::Edit)
+        });
+        by_word || request.has_phrase(known.phrases)
+    }
+}
+
+/// Lists beginnings of questions about a command, which are not the command.
+#[rustfmt::skip]
+const ABOUT: &[&str] = &[
+    "how do i", "how do you", "how can i", "how to", "what happens if", "what would happen",
+    "should i", "is it safe", "is it ok", "is it okay", "do you think", "what does", "why did",
+    "why does", "did you", "have you", "can i", "would it", "imagine", "what if", "when should i",
+];
+
+/// Tells whether a request only talks about doing something.
+pub(crate) fn is_only_talk(request: &RequestWords<'_>) -> bool {
+    request.has_phrase(ABOUT) && !request.has_any(&["please", "pls", "plz"])
+        || request.has_any(&["lol", "lmao", "haha", "jk", "rofl"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(class: VerbClass, text: &str) -> bool {
+        class.is_said(&RequestWords::of(text))
+    }
+
+    #[test]
+    fn a_change_is_said_in_so_many_words() {
+        assert!(says(VerbClass::Copy, "please make a copy of a.txt"));
+        assert!(!says(VerbClass::Copy, "move a.txt to b.txt"));
+        assert!(!says(VerbClass::Delete, "whats in tmp. dont delete anything just show"));
+        assert!(!says(VerbClass::Delete, "translate \"delete it\" to german"));
+        assert!(says(VerbClass::Delete, "you can throw it away"));
+        assert!(!says(VerbClass::Move, "translate notes.txt to german"));
+    }
+
+    #[test]
+    fn talking_about_a_command_is_not_giving_it() {
+        for text in ["how do I delete a file?", "what happens if i rm -rf docs", "rm -rf / lol"] {
+            assert!(is_only_talk(&RequestWords::of(text)), "{text}");
+        }
+        assert!(!is_only_talk(&RequestWords::of("can you delete a.txt")));
+    }
+}

@@ -1,0 +1,384 @@
+//! Understands requests that need what came before: "and docs?", "delete it", "make that 10".
+
+use std::collections::BTreeMap;
+
+use lango_model::EarlierCall;
+
+use super::change::is_pronoun;
+use super::file_names::{FoundEntry, WantedEntry};
+use super::leads::{Lead, strip_lead, strip_prefix_ignoring_case};
+use super::repetition::{change_number, count_results, repeat_again};
+use super::sources::strip_filler;
+use super::words::RequestWords;
+use super::{Completion, PlannedCall, Question, RequestReading, Understanding, known_tool};
+use crate::arguments::Argument;
+
+impl Understanding<'_> {
+    /// Returns what a request means after the calls of the turn before; none if it stands alone.
+    pub(super) fn follow_up(&self, request: &RequestWords<'_>) -> Option<RequestReading> {
+        let last = self.earlier.last()?;
+        repeat_again(request, last)
+            .or_else(|| self.repeat_for(request, last))
+            .or_else(|| change_number(request, last))
+            .or_else(|| count_results(request, last))
+            .or_else(|| self.take_back(request, last))
+            .or_else(|| self.resolve_pronouns(request, last))
+    }
+
+    /// Repeats a call about something else: "and docs?", "same for b.txt", "no, I meant src".
+    fn repeat_for(&self, request: &RequestWords<'_>, last: &EarlierCall) -> Option<RequestReading> {
+        let (rest, how) = strip_lead(request.text)?;
+        let rest = strip_filler(rest);
+        if rest.is_empty() || rest.split_whitespace().count() > 6 || is_pronoun(rest) {
+            return None;
+        }
+        let tool = known_tool(&last.tool)?;
+        let arguments: BTreeMap<String, Argument> = parse_arguments(&last.arguments);
+        // "actually call it c.txt"
+        if how == Lead::Correction
+            && matches!(tool, "fs_move" | "fs_copy" | "fs_write" | "fs_mkdir")
+            && last.succeeded
+        {
+            let name = [
+                "call it",
+                "name it",
+                "make it",
+                "call that",
+                "it should be called",
+                "rename it to",
+                "to",
+            ]
+            .iter()
+            .find_map(|words| strip_prefix_ignoring_case(rest, words))
+            .map(strip_filler)?;
+            let current = last.files.first()?;
+            if last.files.len() > 1 || self.files.kind_of(current).is_none() {
+                return None;
+            }
+            return Some(self.relocate("fs_move", std::slice::from_ref(current), name, false));
+        }
+        let is_change = super::evidence::VerbClass::of_tool(tool).is_some();
+        if is_change && how != Lead::Same {
+            return None;
+        }
+        let FoundEntry::One(any) = self.files.find(rest, WantedEntry::Any) else { return None };
+        let is_directory = self.files.kind_of(&any) == Some(true);
+        let mut call = PlannedCall { tool: tool.to_owned(), arguments };
+        match tool {
+            "fs_read" | "fs_list" => {
+                let tool = if is_directory { "fs_list" } else { "fs_read" };
+                tool.clone_into(&mut call.tool);
+                if is_directory {
+                    call.arguments.clear();
+                }
+                call = call.text("path", any);
+            }
+            "exec_shell" => {
+                let command = call.arguments.get("command").and_then(Argument::as_text)?.to_owned();
+                let old = command
+                    .split_whitespace()
+                    .find(|word| self.files.kind_of(word).is_some())?
+                    .to_owned();
+                call = call
+                    .text("command", command.replace(&old, &super::look::quote_for_shell(&any)));
+            }
+            "fs_search" | "fs_find" | "fs_stat" | "fs_delete" => {
+                if tool == "fs_delete" && is_directory {
+                    call = call.with("recursive", Argument::Boolean(true));
+                }
+                call = call.text("path", any);
+            }
+            "fs_copy" | "fs_move" => {
+                let to = call.arguments.get("to").and_then(Argument::as_text)?.to_owned();
+                let directory =
+                    to.rsplit_once('/').map_or(".", |(directory, _)| directory).to_owned();
+                return Some(self.relocate(tool, &[any], &directory, true));
+            }
+            _ => return None,
+        }
+        Some(RequestReading::call(call))
+    }
+
+    /// Does the opposite of a change: "undo that".
+    fn take_back(&self, request: &RequestWords<'_>, last: &EarlierCall) -> Option<RequestReading> {
+        let asks = request.has_any(&["undo", "revert", "unmove", "undelete"])
+            || request.has_phrase(&[
+                "take that back",
+                "take it back",
+                "put it back",
+                "put that back",
+                "change it back",
+                "move it back",
+                "bring it back",
+                "put them back",
+            ]);
+        let words = request.unquoted().count();
+        if !asks || words > 8 || request.has_phrase(&["how do i", "how can i", "can i", "how to"]) {
+            return None;
+        }
+        let arguments = parse_arguments(&last.arguments);
+        let text = |name: &str| arguments.get(name).and_then(Argument::as_text).map(str::to_owned);
+        let understood = match last.tool.as_str() {
+            _ if !last.succeeded => return None,
+            "fs_move" => RequestReading::call(
+                PlannedCall::new("fs_move").text("from", text("to")?).text("to", text("from")?),
+            ),
+            "fs_edit" if text("new_text").is_some_and(|new| !new.is_empty()) => {
+                RequestReading::call(
+                    PlannedCall::new("fs_edit")
+                        .text("path", text("path")?)
+                        .text("old_text", text("new_text")?)
+                        .text("new_text", text("old_text")?),
+                )
+            }
+            "fs_mkdir" | "fs_copy" => {
+                let path = last.files.first()?;
+                let call = PlannedCall::new("fs_delete").text("path", path.clone());
+                let is_directory = self.files.kind_of(path) == Some(true);
+                RequestReading::call(if is_directory {
+                    call.with("recursive", Argument::Boolean(true))
+                } else {
+                    call
+                })
+            }
+            _ => RequestReading::Say(
+                "To take back what file tools changed, type: lango undo".to_owned(),
+            ),
+        };
+        Some(understood)
+    }
+
+    /// Understands a request whose pronouns mean the files of the turn before.
+    fn resolve_pronouns(
+        &self,
+        request: &RequestWords<'_>,
+        last: &EarlierCall,
+    ) -> Option<RequestReading> {
+        let files: Vec<&String> =
+            last.files.iter().filter(|path| self.files.kind_of(path).is_some()).collect();
+        if files.is_empty() {
+            return None;
+        }
+        let words = &request.words;
+        let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+        // "the second one", "number 3"
+        for at in 0..words.len() {
+            let Some(position) = ordinal(text(at), files.len()) else { continue };
+            let follows = matches!(
+                text(at + 1),
+                "one" | "file" | "entry" | "" | "result" | "hit" | "match" | "item" | "folder"
+            ) && !words[at].is_quoted;
+            if follows && !matches!(text(at + 1), "line" | "lines") && files.len() > 1 {
+                let start = if at > 0 && text(at - 1) == "the" {
+                    words[at - 1].range.start
+                } else {
+                    words[at].range.start
+                };
+                let end = if text(at + 1).is_empty() {
+                    words[at].range.end
+                } else {
+                    words[at + 1].range.end
+                };
+                return self.understand_with(request.text, start..end, &[files.get(position)?]);
+            }
+        }
+        let all: Vec<&&String> = files.iter().collect();
+        let pronoun = (0..words.len()).find(|at| {
+            !words[*at].is_quoted
+                && match text(*at) {
+                    "it" | "them" | "those" | "these" | "both" => true,
+                    "that" | "this" => {
+                        !matches!(
+                            text(at + 1),
+                            "the"
+                                | "i"
+                                | "we"
+                                | "you"
+                                | "is"
+                                | "s"
+                                | "folder"
+                                | "directory"
+                                | "project"
+                                | "computer"
+                        ) && text(at + 1).is_empty()
+                            || matches!(
+                                text(at + 1),
+                                "to" | "in" | "into" | "as" | "file" | "one" | "please"
+                            )
+                    }
+                    "there" => {
+                        matches!(text(at.wrapping_sub(1)), "in" | "from") || *at + 1 == words.len()
+                    }
+                    _ => false,
+                }
+        })?;
+        let several = matches!(text(pronoun), "them" | "those" | "these" | "both");
+        if !several && files.len() > 1 {
+            return None;
+        }
+        let mut range = words[pronoun].range.clone();
+        if matches!(text(pronoun + 1), "file" | "one" | "files" | "ones") {
+            range.end = words[pronoun + 1].range.end;
+        }
+        let names: Vec<&String> = all.into_iter().copied().collect();
+        if text(pronoun) == "there" && text(pronoun.wrapping_sub(1)) != "in" {
+            let resolved = format!(
+                "{} in {}{}",
+                &request.text[..range.start].trim_end(),
+                quote_name(names[0]),
+                &request.text[range.end..]
+            );
+            return Some(self.understand_alone(&RequestWords::of(&resolved)));
+        }
+        self.understand_with(request.text, range, &names)
+    }
+
+    /// Understands a text in which names take the place of a pronoun.
+    fn understand_with(
+        &self,
+        text: &str,
+        range: std::ops::Range<usize>,
+        names: &[&String],
+    ) -> Option<RequestReading> {
+        let names: Vec<String> = names.iter().map(|name| quote_name(name)).collect();
+        let resolved =
+            format!("{}{}{}", &text[..range.start], names.join(", "), &text[range.end..]);
+        match self.understand_alone(&RequestWords::of(&resolved)) {
+            RequestReading::Open => None,
+            understood => Some(understood),
+        }
+    }
+
+    /// Returns the one file that the call before was about.
+    pub(super) fn last_file(&self) -> Option<String> {
+        let [path] = self.earlier.last()?.files.as_slice() else { return None };
+        (self.files.kind_of(path) == Some(false)).then(|| path.clone())
+    }
+
+    /// Returns what an answer makes of the request before it.
+    pub(crate) fn answer_question(
+        &self,
+        before: &str,
+        question: &Question,
+        answer: &str,
+    ) -> Option<RequestReading> {
+        let answer = answer.trim();
+        let value = strip_filler(answer).trim_matches(['"', '\'', '`', '“', '”']).trim();
+        if value.is_empty() {
+            return None;
+        }
+        let is_order = super::several::begins_with_verb(answer)
+            && answer.split_whitespace().count() > 2
+            || answer.contains(", ");
+        if is_order
+            && matches!(question.completion, Completion::File { .. } | Completion::Relocate { .. })
+        {
+            return None;
+        }
+        match &question.completion {
+            Completion::Confirm(calls) => {
+                is_yes(answer).then(|| RequestReading::Calls(calls.clone()))
+            }
+            Completion::Argument { call, name } => {
+                Some(RequestReading::call(call.clone().text(name, value)))
+            }
+            Completion::Relocate { tool, from } => {
+                let value = ["to", "into", "in", "call it", "name it"]
+                    .iter()
+                    .find_map(|words| strip_prefix_ignoring_case(value, words))
+                    .unwrap_or(value);
+                Some(self.relocate(tool, from, strip_filler(value), false))
+            }
+            Completion::File { call, name, candidates } => {
+                let by_number = ordinal(
+                    value.trim_end_matches(" one").trim_start_matches("the "),
+                    candidates.len(),
+                )
+                .and_then(|at| candidates.get(at).cloned());
+                let path = by_number.or_else(|| {
+                    let named = candidates
+                        .iter()
+                        .filter(|path| path.to_lowercase().contains(&value.to_lowercase()));
+                    let named: Vec<&String> = named.collect();
+                    match named.as_slice() {
+                        [one] => Some((*one).clone()),
+                        _ => match self.files.find(value, WantedEntry::Any) {
+                            FoundEntry::One(path) => Some(path),
+                            _ => None,
+                        },
+                    }
+                })?;
+                let mut call = call.clone();
+                if call.tool == "fs_read" && self.files.kind_of(&path) == Some(true) {
+                    "fs_list".clone_into(&mut call.tool);
+                }
+                Some(RequestReading::call(call.text(name, path)))
+            }
+            Completion::Together => {
+                let together = format!("{before} {answer}");
+                match self.understand_alone(&RequestWords::of(&together)) {
+                    RequestReading::Calls(calls) => Some(RequestReading::Calls(calls)),
+                    _ => None,
+                }
+            }
+        }
+    }
+}
+
+/// Reads the arguments of an earlier call.
+pub(super) fn parse_arguments(json: &str) -> BTreeMap<String, Argument> {
+    let Ok(serde_json::Value::Object(fields)) = serde_json::from_str(json) else {
+        return BTreeMap::new();
+    };
+    let value = |value: serde_json::Value| match value {
+        serde_json::Value::String(text) => Some(Argument::Text(text)),
+        serde_json::Value::Bool(value) => Some(Argument::Boolean(value)),
+        serde_json::Value::Number(number) => {
+            number.as_i64().map(Argument::Integer).or_else(|| number.as_f64().map(Argument::Number))
+        }
+        serde_json::Value::Array(items) => Some(Argument::List(
+            items.into_iter().filter_map(|item| item.as_str().map(str::to_owned)).collect(),
+        )),
+        _ => None,
+    };
+    fields.into_iter().filter_map(|(name, field)| Some((name, value(field)?))).collect()
+}
+
+/// Returns the position that a word names in a list of this length.
+fn ordinal(word: &str, count: usize) -> Option<usize> {
+    let position = match word {
+        "first" | "1st" | "1" | "#1" => 0,
+        "second" | "2nd" | "2" | "#2" => 1,
+        "third" | "3rd" | "3" | "#3" => 2,
+        "fourth" | "4th" | "4" | "#4" => 3,
+        "fifth" | "5th" | "5" | "#5" => 4,
+        "last" => count.checked_sub(1)?,
+        _ => return None,
+    };
+    (position < count).then_some(position)
+}
+
+fn is_yes(answer: &str) -> bool {
+    let answer = answer.to_lowercase();
+    let first = answer.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    matches!(
+        first,
+        "yes"
+            | "y"
+            | "yep"
+            | "yeah"
+            | "sure"
+            | "ok"
+            | "okay"
+            | "yup"
+            | "please"
+            | "replace"
+            | "overwrite"
+            | "do"
+    )
+}
+
+/// Writes a path so that it is read as one name.
+fn quote_name(path: &str) -> String {
+    if path.contains(' ') { format!("\"{path}\"") } else { path.to_owned() }
+}

@@ -1,0 +1,92 @@
+//! Knows words for types of files: "the jpgs", "python files", "pictures".
+
+/// Describes a type of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileType {
+    /// The words for it, in the singular.
+    words: &'static [&'static str],
+    /// The extensions of such files.
+    pub(crate) extensions: &'static [&'static str],
+}
+
+const TYPES: &[FileType] = &[
+    FileType {
+        words: &["picture", "photo", "image", "pic", "img", "snapshot"],
+        extensions: &["jpg", "jpeg", "png", "gif", "webp", "bmp", "tiff", "heic", "svg"],
+    },
+    FileType {
+        words: &["movie", "video", "film", "clip"],
+        extensions: &["mov", "mp4", "mkv", "avi", "webm", "m4v"],
+    },
+    FileType {
+        words: &["song", "audio", "recording", "track"],
+        extensions: &["mp3", "wav", "flac", "ogg", "m4a", "aac"],
+    },
+    FileType { words: &["archive"], extensions: &["zip", "tar", "gz", "tgz", "7z", "rar", "xz"] },
+    FileType { words: &["spreadsheet", "sheet"], extensions: &["csv", "xlsx", "xls", "ods"] },
+    FileType { words: &["python", "py"], extensions: &["py"] },
+    FileType { words: &["rust", "rs"], extensions: &["rs"] },
+    FileType { words: &["markdown", "md"], extensions: &["md"] },
+    FileType { words: &["text", "txt"], extensions: &["txt"] },
+    FileType { words: &["javascript", "js"], extensions: &["js"] },
+    FileType { words: &["typescript", "ts"], extensions: &["ts"] },
+    FileType { words: &["jpg", "jpeg"], extensions: &["jpg", "jpeg"] },
+    FileType { words: &["yaml", "yml"], extensions: &["yaml", "yml"] },
+    FileType { words: &["tmp", "temp", "temporary"], extensions: &["tmp"] },
+    FileType { words: &["log"], extensions: &["log"] },
+    FileType { words: &["shell", "bash"], extensions: &["sh"] },
+    FileType { words: &["word"], extensions: &["docx", "doc"] },
+];
+
+/// Lists further extensions that are their own word.
+const EXTENSIONS: &[&str] = &[
+    "pdf", "csv", "json", "png", "gif", "html", "css", "toml", "xml", "bin", "dat", "mov", "mp3",
+    "mp4", "zip", "tgz", "sql", "bak", "c", "h", "cpp", "go", "java", "rb", "php", "sh", "ini",
+    "cfg", "docx", "xlsx", "svg", "wav", "ipynb", "lock", "iso", "swp", "orig", "old",
+];
+
+/// Returns the extensions that a word for a type of files means, such as "jpgs" or ".tmp".
+pub(crate) fn extensions_of(word: &str) -> Option<Vec<&'static str>> {
+    let word = word.to_lowercase();
+    let bare = word.trim_start_matches("*.").trim_start_matches('.').trim_end_matches("'s");
+    let singular = bare.strip_suffix('s').filter(|rest| rest.len() > 1);
+    let forms = [Some(bare), singular];
+    let of = |form: &str| {
+        TYPES
+            .iter()
+            .find(|kind| kind.words.contains(&form))
+            .map(|kind| kind.extensions.to_vec())
+            .or_else(|| EXTENSIONS.iter().find(|known| **known == form).map(|known| vec![*known]))
+    };
+    forms.into_iter().flatten().find_map(of)
+}
+
+/// Tells whether a word is the plural of a word for a type of files: "jpgs", "pictures".
+pub(crate) fn is_plural_type(word: &str) -> bool {
+    let word = word.to_lowercase();
+    word.ends_with('s')
+        && extensions_of(&word).is_some()
+        && extensions_of(&word[..word.len() - 1]).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_types_are_known() {
+        for (word, extension) in [
+            ("jpgs", "jpg"),
+            (".tmp", "tmp"),
+            ("*.py", "py"),
+            ("Python", "py"),
+            ("movies", "mov"),
+            ("PDFs", "pdf"),
+            ("md", "md"),
+        ] {
+            assert!(extensions_of(word).is_some_and(|found| found.contains(&extension)), "{word}");
+        }
+        assert!(extensions_of("files").is_none() && extensions_of("docs").is_none());
+        assert!(is_plural_type("pictures") && !is_plural_type("js") && !is_plural_type("picture"));
+    }
+}

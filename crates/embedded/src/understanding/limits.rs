@@ -1,0 +1,105 @@
+//! Recognises what needs a model that writes, and other languages than English.
+
+use super::file_names::FileNames;
+use super::words::RequestWords;
+use crate::talk;
+
+/// Verbs for work with language. In a request for a file they are the work, whatever else it names.
+#[rustfmt::skip]
+const WRITING: &[&str] = &[
+    "summarise", "summarize", "summary", "translate", "translation", "explain", "proofread",
+    "rewrite", "rephrase", "paraphrase", "compose", "implement", "refactor", "brainstorm", "tldr",
+    "tl;dr", "critique", "elaborate", "reword", "shorten", "übersetze", "traduce", "traduire",
+    "redactar", "resume",
+];
+#[rustfmt::skip]
+const WRITING_PHRASES: &[&str] = &[
+    "root cause", "finish the letter", "finish my letter", "write me a", "write a poem",
+    "write an email", "write a story", "draft a", "draft an", "sum up", "grammar check",
+    "make it sound", "sound more", "in your own words", "what do you think", "give me ideas",
+    "give me some ideas", "turn it into a",
+];
+
+/// Words of other languages that are not English words.
+#[rustfmt::skip]
+const FOREIGN: &[&str] = &[
+    "der", "das", "und", "ich", "bitte", "mir", "einen", "eine", "für", "können", "sie", "nicht",
+    "wie", "ist", "zeig", "schreiben", "den", "dem", "mit", "auf", "el", "los", "las", "puedes",
+    "para", "una", "por", "favor", "que", "qué", "cuántas", "cuántos", "muéstrame", "correo",
+    "tiene", "mi", "está", "le", "les", "une", "s'il", "plaît", "te", "vous", "pouvez", "moi",
+    "dans", "fichier", "ouvre", "est", "je", "mon", "ma", "il", "di", "che", "per", "con", "un",
+];
+
+/// Returns what to say to a request that cannot be done here; none if it can.
+pub(super) fn decline(request: &RequestWords<'_>, files: &FileNames<'_>) -> Option<String> {
+    if request.has_any(WRITING) || request.has_phrase(WRITING_PHRASES) {
+        return Some(talk::needs_bigger_model().to_owned());
+    }
+    if request.has_phrase(&[
+        "not remember",
+        "don't remember this",
+        "dont remember this",
+        "not save this",
+        "don't save this",
+        "not store this",
+        "don't keep this",
+    ]) {
+        return Some("All right, I do not keep that.".to_owned());
+    }
+    let names_file =
+        request.words.iter().any(|word| files.kind_of(&request.text[word.range.clone()]).is_some());
+    (is_foreign(request) && !names_file).then(|| talk::only_english_line().to_owned())
+}
+
+/// Tells whether a text is in another language than English.
+fn is_foreign(request: &RequestWords<'_>) -> bool {
+    let outside: String = request
+        .words
+        .iter()
+        .filter(|word| !word.is_quoted)
+        .map(|word| word.text.as_str())
+        .collect();
+    let letters = outside.chars().filter(|c| c.is_alphabetic()).count();
+    let other =
+        outside.chars().filter(|c| c.is_alphabetic() && !c.is_ascii() && !is_latin(*c)).count();
+    if letters >= 6 && 2 * other > letters {
+        return true;
+    }
+    let words = request.unquoted().count();
+    let foreign = request.unquoted().filter(|word| FOREIGN.contains(word)).count();
+    foreign >= 3 && 3 * foreign >= words
+}
+
+fn is_latin(c: char) -> bool {
+    ('\u{00c0}'..='\u{024f}').contains(&c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surroundings::NoSurroundings;
+
+    #[test]
+    fn what_needs_another_model_is_recognised() {
+        let files = FileNames::new(&NoSurroundings);
+        let declines = |text: &str| decline(&RequestWords::of(text), &files).is_some();
+        for text in [
+            "translate notes.txt to german",
+            "tl;dr of docs/guide.md",
+            "Please proofread docs/guide.md",
+            "write me a bash script",
+            "Können Sie mir bitte einen Brief an das Finanzamt schreiben?",
+            "이 문장을 영어로 번역해줘",
+        ] {
+            assert!(declines(text), "{text}");
+        }
+        for text in [
+            "show me notes.txt",
+            "copy a.txt to b.txt",
+            "make a folder called résumé",
+            "find un-used files",
+        ] {
+            assert!(!declines(text), "{text}");
+        }
+    }
+}

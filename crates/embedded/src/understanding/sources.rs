@@ -1,0 +1,311 @@
+//! Finds the files that a request is about.
+
+use super::file_names::{FoundEntry, MAX_LISTED_NAMES, WantedEntry};
+use super::kinds_of_files::{extensions_of, is_plural_type};
+use super::words::RequestWords;
+use super::{Understanding, list_names};
+
+/// Says which files were found for a part of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum FoundSources {
+    Paths(Vec<String>),
+    /// Something has to be asked first.
+    Ask(String),
+}
+
+/// Words before the part that is excepted.
+#[rustfmt::skip]
+const EXCEPTIONS: &[&str] = &[
+    "except", "but not", "apart from", "all but", "everything but", "besides", "other than",
+    "without", "not the", "but keep",
+];
+
+impl Understanding<'_> {
+    /// Finds the files that a part of a request names: one or several names, a pattern, or a word for
+    /// a type of files. `whole` is the request that it stands in.
+    pub(super) fn find_sources(
+        &self,
+        mention: &str,
+        whole: &RequestWords<'_>,
+        wanted: WantedEntry,
+    ) -> FoundSources {
+        let mention = strip_filler(mention);
+        let kept = self.find_exceptions(whole);
+        let found = self.find_sources_alone(mention, whole, wanted);
+        match found {
+            FoundSources::Paths(paths) => {
+                let paths: Vec<String> =
+                    paths.into_iter().filter(|path| !kept.contains(path)).collect();
+                if paths.is_empty()
+                    && let Some(others) = self.find_by_type(whole.text, whole)
+                {
+                    let others: Vec<String> =
+                        others.into_iter().filter(|path| !kept.contains(path)).collect();
+                    if !others.is_empty() {
+                        return FoundSources::Paths(others);
+                    }
+                }
+                if paths.is_empty() {
+                    return FoundSources::Ask(format!(
+                        "There is nothing left of “{mention}”. Which files do you mean?"
+                    ));
+                }
+                FoundSources::Paths(paths)
+            }
+            ask @ FoundSources::Ask(_) => ask,
+        }
+    }
+
+    fn find_sources_alone(
+        &self,
+        mention: &str,
+        whole: &RequestWords<'_>,
+        wanted: WantedEntry,
+    ) -> FoundSources {
+        if mention.contains(['*', '?']) && !mention.contains(' ') {
+            let paths = self.files.match_pattern(mention, ".");
+            return if paths.is_empty() {
+                ask_about(mention, &[])
+            } else {
+                FoundSources::Paths(paths)
+            };
+        }
+        let says_directory = whole.has_any(&["folder", "directory", "dir"]);
+        if let FoundEntry::One(path) = self.files.find(mention, wanted)
+            && (!is_type_mention(mention) || says_directory && path.eq_ignore_ascii_case(mention))
+        {
+            return FoundSources::Paths(vec![path]);
+        }
+        if let Some(paths) = self.find_by_type(mention, whole) {
+            return if paths.is_empty() {
+                FoundSources::Ask(format!(
+                    "I find no files for “{mention}” here. Which files do you mean?"
+                ))
+            } else {
+                FoundSources::Paths(paths)
+            };
+        }
+        let parts = split_names(mention);
+        if parts.len() > 1 {
+            let mut all = Vec::new();
+            for part in parts {
+                match self.find_sources_alone(strip_filler(part), whole, wanted) {
+                    FoundSources::Paths(paths) => all.extend(paths),
+                    ask @ FoundSources::Ask(_) => return ask,
+                }
+            }
+            all.dedup();
+            return FoundSources::Paths(all);
+        }
+        match self.files.find(mention, wanted) {
+            FoundEntry::One(path) => FoundSources::Paths(vec![path]),
+            FoundEntry::Several(paths) if wants_all(whole) => FoundSources::Paths(paths),
+            FoundEntry::Several(paths) => {
+                FoundSources::Ask(format!("Which one do you mean?\n{}", list_names(&paths)))
+            }
+            FoundEntry::Nothing(near) => ask_about(mention, &near),
+        }
+    }
+
+    /// Returns the files of a type: "the jpgs in photos", "all the tmp files", "every .log".
+    fn find_by_type(&self, mention: &str, whole: &RequestWords<'_>) -> Option<Vec<String>> {
+        let request = RequestWords::of(mention);
+        let words: Vec<&str> = request.words.iter().map(|word| word.text.as_str()).collect();
+        let within = self.find_directory_in(&request).or_else(|| {
+            // "in photos" may stand in another part of the sentence.
+            self.find_directory_after(whole, &["in", "inside", "under", "from", "of", "within"])
+        });
+        let says_all = words
+            .iter()
+            .any(|word| matches!(*word, "all" | "every" | "everything" | "each" | "both"));
+        let typed = words.iter().find_map(|word| {
+            let is_type = is_plural_type(word)
+                || word.starts_with('.')
+                || word.starts_with("*.")
+                || says_all
+                || words.iter().any(|other| matches!(*other, "files" | "file"));
+            extensions_of(word).filter(|_| is_type)
+        });
+        let directory = within.as_deref().unwrap_or(".");
+        if let Some(extensions) = typed {
+            let mut paths = Vec::new();
+            for extension in extensions {
+                paths.extend(self.files.match_pattern(&format!("*.{extension}"), directory));
+            }
+            paths.sort();
+            return Some(paths);
+        }
+        if words.iter().any(|word| matches!(*word, "everything" | "contents" | "content" | "all"))
+            && within.is_some()
+        {
+            return Some(
+                self.files.files_within(directory).into_iter().map(str::to_owned).collect(),
+            );
+        }
+        None
+    }
+
+    /// Returns the directory that a text names after one of these words.
+    pub(super) fn find_directory_after(
+        &self,
+        request: &RequestWords<'_>,
+        before: &[&str],
+    ) -> Option<String> {
+        let words = &request.words;
+        let at = words.iter().rposition(|word| before.contains(&word.text.as_str()))?;
+        let rest = &words[at + 1..];
+        for length in (1..=rest.len().min(4)).rev() {
+            let part = &request.text[rest[0].range.start..rest[length - 1].range.end];
+            if let FoundEntry::One(path) = self.files.find(part, WantedEntry::Directory) {
+                return Some(path);
+            }
+        }
+        None
+    }
+
+    /// Returns the directory that a text names as its place: "… in photos".
+    fn find_directory_in(&self, request: &RequestWords<'_>) -> Option<String> {
+        self.find_directory_after(request, &["in", "inside", "under", "from", "of", "within"])
+    }
+
+    /// Returns the files that stay as they are: "…, cache.dat stays", "except README.md".
+    fn find_exceptions(&self, whole: &RequestWords<'_>) -> Vec<String> {
+        let lower = whole.text.to_lowercase();
+        let mut kept = Vec::new();
+        if lower.len() == whole.text.len() {
+            for words in EXCEPTIONS {
+                if let Some(at) = lower.find(words) {
+                    let rest = RequestWords::of(&whole.text[at + words.len()..]);
+                    kept.extend(self.mentioned_files(&rest));
+                }
+            }
+        }
+        let stays = ["stays", "stay", "keep", "remains", "alone", "remain"];
+        if let Some(at) = whole.words.iter().position(|word| stays.contains(&word.text.as_str())) {
+            let from = at.saturating_sub(4);
+            let to = (at + 4).min(whole.words.len());
+            let part = &whole.text[whole.words[from].range.start..whole.words[to - 1].range.end];
+            let part = part
+                .rsplit([',', ';'])
+                .next()
+                .filter(|last| stays.iter().any(|word| last.contains(word)))
+                .unwrap_or(part);
+            kept.extend(self.mentioned_files(&RequestWords::of(part)));
+        }
+        kept
+    }
+
+    /// Returns the files whose names stand in a text.
+    pub(super) fn mentioned_files(&self, request: &RequestWords<'_>) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < request.words.len() {
+            let longest = (request.words.len() - at).min(5);
+            let next = (1..=longest).rev().find_map(|length| {
+                let part = &request.text
+                    [request.words[at].range.start..request.words[at + length - 1].range.end];
+                let is_name = length > 1 || part.contains(['.', '/']) || part.chars().count() > 2;
+                match self.files.find(part, WantedEntry::Any) {
+                    FoundEntry::One(path) if is_name && is_close(&path, part) => {
+                        Some((path, length))
+                    }
+                    _ => None,
+                }
+            });
+            match next {
+                Some((path, length)) => {
+                    found.push(path);
+                    at += length;
+                }
+                None => at += 1,
+            }
+        }
+        found.dedup();
+        found
+    }
+}
+
+fn ask_about(mention: &str, near: &[String]) -> FoundSources {
+    let near = &near[..near.len().min(MAX_LISTED_NAMES)];
+    FoundSources::Ask(if near.is_empty() {
+        format!("I find nothing called “{mention}” here. Which file do you mean?")
+    } else {
+        format!(
+            "I find nothing called “{mention}” here. The nearest are:\n{}\nWhich one do you mean?",
+            list_names(near)
+        )
+    })
+}
+
+/// Tells whether a part of a text is nearly the name of a path, and not merely one word of it.
+fn is_close(path: &str, part: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let part = part.to_lowercase();
+    let stem = super::spelling::strip_extension(&name);
+    let squash = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let typed = squash(&part);
+    typed == squash(&name)
+        || typed == squash(stem)
+        || path.to_lowercase() == part.trim_end_matches('/')
+        || name.chars().count() > 3 && super::spelling::typing_distance(&part, &name, 2) <= 1
+}
+
+/// Tells whether a mention is a word for a type of files.
+fn is_type_mention(mention: &str) -> bool {
+    let words: Vec<&str> = mention.split_whitespace().collect();
+    words.iter().any(|word| is_plural_type(word) || word.starts_with("*."))
+        && !words
+            .iter()
+            .any(|word| word.contains('.') && !word.starts_with("*.") && !word.starts_with('.'))
+}
+
+fn wants_all(request: &RequestWords<'_>) -> bool {
+    request.has_any(&["all", "both", "every", "each", "them"])
+}
+
+/// Splits "a, b and c" into its names.
+fn split_names(mention: &str) -> Vec<&str> {
+    let mut parts = vec![mention];
+    for separator in [", and ", " and ", " & ", " plus ", ", ", ","] {
+        parts = parts.into_iter().flat_map(|part| part.split(separator)).collect();
+    }
+    parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+/// Removes words before and after a name that are no part of it.
+pub(super) fn strip_filler(mention: &str) -> &str {
+    let mut mention = mention.trim().trim_matches([',', ';', ':', '?', '!']).trim();
+    loop {
+        let before = mention;
+        for word in [
+            "the ",
+            "my ",
+            "our ",
+            "your ",
+            "this ",
+            "that ",
+            "file ",
+            "file called ",
+            "called ",
+            "named ",
+            "folder ",
+        ] {
+            // A capital letter may begin a name: "The Lighthouse".
+            if let Some(rest) = mention.strip_prefix(word).filter(|rest| !rest.is_empty()) {
+                mention = rest.trim_start();
+            }
+        }
+        for word in [
+            " please", " plz", " pls", " for me", " now", " thanks", " again", " too", " as well",
+            " instead",
+        ] {
+            let at = mention.len().saturating_sub(word.len());
+            if at > 0 && mention.is_char_boundary(at) && mention[at..].eq_ignore_ascii_case(word) {
+                mention = mention[..at].trim_end_matches([' ', ',']);
+            }
+        }
+        if mention == before {
+            return mention;
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Splits a request into words, each with its place in the text.
+
+use std::ops::Range;
+
+use crate::arguments::find_quotations;
+
+/// Represents a word of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// The word in lower case, without the punctuation around it.
+    pub(crate) text: String,
+    pub(crate) range: Range<usize>,
+    /// True if it stands in a quotation.
+    pub(crate) is_quoted: bool,
+}
+
+/// Holds a request as words.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestWords<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) words: Vec<Word>,
+    /// The insides of the outermost quotations.
+    pub(crate) quotations: Vec<Range<usize>>,
+}
+
+const AROUND: &[char] = &[
+    ',', ';', ':', '!', '?', '"', '\'', '`', '(', ')', '[', ']', '“', '”', '‘', '’', '«', '»', '…',
+];
+
+impl<'a> RequestWords<'a> {
+    pub(crate) fn of(text: &'a str) -> Self {
+        let quotations: Vec<Range<usize>> =
+            find_quotations(text).into_iter().map(|quotation| quotation.inside).collect();
+        let mut words = Vec::new();
+        for (start, part) in split_at_spaces(text) {
+            let trimmed = part.trim_start_matches(AROUND);
+            let start = start + part.len() - trimmed.len();
+            // A dot at the end of a sentence is no part of a name, unlike one within it.
+            let mut trimmed = trimmed.trim_end_matches(AROUND);
+            let dots = trimmed.len() - trimmed.trim_end_matches('.').len();
+            if dots > 0
+                && trimmed.len() > dots
+                && !trimmed.ends_with("/.")
+                && !trimmed.ends_with("..")
+            {
+                trimmed = trimmed.trim_end_matches('.').trim_end_matches(AROUND);
+            }
+            if trimmed.is_empty() {
+                continue;
+            }
+            let range = start..start + trimmed.len();
+            let is_quoted = quotations.iter().any(|q| q.start <= range.start && range.end <= q.end);
+            let text = trimmed.to_lowercase().replace('’', "'");
+            words.push(Word { text, range, is_quoted });
+        }
+        Self { text, words, quotations }
+    }
+
+    /// Returns the words outside quotations, in lower case.
+    pub(crate) fn unquoted(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().filter(|word| !word.is_quoted).map(|word| word.text.as_str())
+    }
+
+    /// Tells whether one of these words occurs outside quotations.
+    pub(crate) fn has_any(&self, wanted: &[&str]) -> bool {
+        self.unquoted().any(|word| wanted.contains(&word))
+    }
+
+    /// Tells whether the words of one of these phrases follow each other outside quotations.
+    pub(crate) fn has_phrase(&self, phrases: &[&str]) -> bool {
+        let words: Vec<&str> = self.unquoted().collect();
+        let found = |phrase: &&str| {
+            let wanted: Vec<&str> = phrase.split(' ').collect();
+            words.windows(wanted.len()).any(|window| window == wanted.as_slice())
+        };
+        phrases.iter().any(found)
+    }
+}
+
+fn split_at_spaces(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split_whitespace().map(move |part| (part.as_ptr() as usize - text.as_ptr() as usize, part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_have_no_punctuation_around_them_and_names_keep_their_dots() {
+        let text = "Move (old) notes.txt, \"My File.md\" to ../x/. Please… v1.2.";
+        let words = RequestWords::of(text);
+        let found: Vec<&str> = words.words.iter().map(|word| word.text.as_str()).collect();
+        assert_eq!(
+            found,
+            ["move", "old", "notes.txt", "my", "file.md", "to", "../x/.", "please", "v1.2"]
+        );
+        assert!(words.words[3].is_quoted && !words.words[2].is_quoted);
+        assert!(words.has_phrase(&["move old"]) && !words.has_phrase(&["my file.md"]));
+    }
+}
