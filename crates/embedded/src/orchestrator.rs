@@ -2,16 +2,18 @@
 
 use lango_model::{AnsweredCall, CallOutcome, Colleague, Message, ModelRequest, RequestedCall};
 use lango_protocol::{DelegationStatus, PLANNER, TRANSFER_TOOL, TransferArguments, marker};
+use lango_tool::SafetyLevel;
 
 use super::arguments::{Argument, fill_arguments};
 use super::conversation::{Conversation, ask_reading, describe_step};
 use super::decision::{RequestMeaning, TeamPart, WeightedMeanings};
+use super::help::answer_like_question;
 use super::model::EmbeddedReply;
 use super::reading::RequestReader;
 use super::steps::{RequestStructure, is_negated};
 use super::surroundings::Surroundings;
-use super::thresholds::{FAST_PATH, STEP, TRANSFER};
-use super::understanding::{FileNames, PlannedStep, TurnMeaning, Understanding};
+use super::thresholds::{CALL_DANGEROUS, FAST_PATH, STEP, TRANSFER};
+use super::understanding::{FileNames, PlannedStep, TurnMeaning, Understanding, lacks_job_verb};
 use super::weights::AGENTS;
 use super::{talk, wording};
 
@@ -173,6 +175,9 @@ impl<'a> Orchestrator<'a> {
         let Some((part, probability)) = parts.first() else {
             return NextAction::Say(talk::needs_bigger_model().to_owned());
         };
+        if let Some(answer) = answer_misread_question(words, *part, &readings) {
+            return NextAction::Say(answer.to_owned());
+        }
         match part {
             TeamPart::Talk if *probability >= TRANSFER => NextAction::Talk,
             TeamPart::Plan if *probability >= TRANSFER => NextAction::Plan,
@@ -250,8 +255,19 @@ impl<'a> Orchestrator<'a> {
 
     /// Returns the agent that a step is for, if that is clear.
     fn find_agent_for(&self, step: &str) -> Option<&'a str> {
-        match self.weigh_meanings(step).sum_by_part().first() {
-            Some((TeamPart::Agent(agent), probability)) if *probability >= STEP => Some(agent),
+        let readings = self.weigh_meanings(step);
+        // A step that changes something has to be clear by itself.
+        let least = match readings.all.first().map(|first| first.meaning) {
+            Some(RequestMeaning::Tool { tool, .. }) if lacks_job_verb(&tool.name, step) => {
+                return None;
+            }
+            Some(RequestMeaning::Tool { tool, .. }) if tool.level != SafetyLevel::Safe => {
+                STEP.max(CALL_DANGEROUS)
+            }
+            _ => STEP,
+        };
+        match readings.sum_by_part().first() {
+            Some((TeamPart::Agent(agent), probability)) if *probability >= least => Some(agent),
             _ => None,
         }
     }
@@ -420,6 +436,42 @@ fn report_interrupted(
 fn report_results(made: &[&AnsweredCall]) -> String {
     let parts: Vec<String> = made.iter().map(|call| wording::render_result(call)).collect();
     parts.join("\n\n")
+}
+
+/// The likeness to a question of the help page from which a request about the program is that question,
+/// although the encoder takes it for something that cannot be done.
+const LIKE_ABOUT_PROGRAM: f32 = 0.55;
+/// The same for a request that would be looked up among memories and documents.
+const LIKE_ANY_QUESTION: f32 = 0.88;
+
+/// Answers a question about Lango that the encoder takes for something else: what cannot be done anyway, or
+/// what would be looked up where it is not.
+fn answer_misread_question(
+    words: &str,
+    part: TeamPart<'_>,
+    readings: &WeightedMeanings<'_>,
+) -> Option<&'static str> {
+    let is_lookup = |name: &str| {
+        ["memory_search", "search_", "rag_", "list_skills", "memory_list"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    };
+    let likeness = match part {
+        TeamPart::Writing | TeamPart::Missing(_) if is_about_program(words) => LIKE_ABOUT_PROGRAM,
+        TeamPart::Agent(_) => match readings.all.first()?.meaning {
+            RequestMeaning::Tool { tool, .. } if is_lookup(&tool.name) => LIKE_ANY_QUESTION,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    answer_like_question(words, likeness)
+}
+
+/// Tells whether a text speaks of the program or its agents.
+fn is_about_program(words: &str) -> bool {
+    words.split(|c: char| !c.is_alphanumeric()).any(|word| {
+        ["you", "u", "your", "lango", "agents"].iter().any(|own| word.eq_ignore_ascii_case(own))
+    })
 }
 
 /// Asks which of the two likeliest readings is meant.

@@ -2,11 +2,12 @@
 
 use super::evidence::VerbClass;
 use super::file_names::{FoundEntry, WantedEntry};
-use super::look::is_here;
 use super::sources::{FoundSources, strip_filler};
 use super::spelling::strip_extension;
 use super::words::RequestWords;
-use super::{Completion, PlannedCall, RequestReading, Understanding, ask, ask_for, one_or_several};
+use super::{
+    Completion, PlannedCall, Question, RequestReading, Understanding, ask, ask_for, one_or_several,
+};
 use crate::arguments::Argument;
 
 impl Understanding<'_> {
@@ -31,108 +32,6 @@ impl Understanding<'_> {
         }
     }
 
-    fn relocate_call(&self, tool: &'static str, request: &RequestWords<'_>) -> RequestReading {
-        let spans = self.spans(tool, request);
-        let text = |name: &str| spans.get(name).and_then(Argument::as_text).map(strip_filler);
-        let is_copy = tool == "fs_copy";
-        let to = text("to").map(str::to_owned);
-        let mention = text("from").filter(|from| !is_pronoun(from));
-        let from = if let Some(from) = mention {
-            self.find_sources(from, request, WantedEntry::Any)
-        } else {
-            let mut named = self.mentioned_files(request).into_iter();
-            match named.find(|path| to.as_deref() != Some(path)) {
-                Some(path) => FoundSources::Paths(vec![path]),
-                None if is_copy => FoundSources::Ask("What should be copied?".to_owned()),
-                None => FoundSources::Ask("What should be moved or renamed?".to_owned()),
-            }
-        };
-        let from = match from {
-            FoundSources::Paths(paths) => paths,
-            FoundSources::Ask(question) => return ask(question),
-        };
-        let Some(to) = to.filter(|to| !is_pronoun(to)) else {
-            let listed = from.join(", ");
-            let question = if says_rename(request) {
-                format!("What should {listed} be called?")
-            } else {
-                format!("Where should {listed} go?")
-            };
-            return ask_for(question, Completion::Relocate { tool, from });
-        };
-        self.relocate(tool, &from, &to, false)
-    }
-
-    /// Moves or copies files to a place, or to a new name. `is_exact` is a name that was typed in a command.
-    pub(super) fn relocate(
-        &self,
-        tool: &'static str,
-        from: &[String],
-        to: &str,
-        is_exact: bool,
-    ) -> RequestReading {
-        let to = to.trim_end_matches('/');
-        let call = PlannedCall::new(tool);
-        let directory = if is_here(to) && !is_exact || to == "." {
-            Some(String::new())
-        } else {
-            match self.files.find(to, WantedEntry::Directory) {
-                FoundEntry::One(path) if !has_extension(to) => Some(path),
-                _ => None,
-            }
-        };
-        match (from, directory) {
-            ([one], Some(directory)) => {
-                let target = join(&directory, base_name(one));
-                if target == *one {
-                    return RequestReading::Say(format!("{one} is there already."));
-                }
-                RequestReading::call(call.text("from", one.clone()).text("to", target))
-            }
-            (several, Some(directory)) => {
-                let to = if directory.is_empty() { ".".to_owned() } else { directory };
-                RequestReading::call(
-                    call.with("from", one_or_several(several.to_vec())).text("to", to),
-                )
-            }
-            ([one], None) => {
-                let target = self.new_name(one, to, tool, is_exact);
-                if self.files.kind_of(&target) == Some(false) {
-                    return ask(format!(
-                        "{target} exists already. Should it be overwritten, or should I use another name?"
-                    ));
-                }
-                RequestReading::call(call.text("from", one.clone()).text("to", target))
-            }
-            (several, None) if has_extension(to) => {
-                ask(format!("{} cannot all become {to}. Where should they go?", several.join(", ")))
-            }
-            (several, None) => RequestReading::call(
-                call.with("from", one_or_several(several.to_vec())).text("to", to),
-            ),
-        }
-    }
-
-    /// Returns the new path of a file: in its own directory, unless the name says another one.
-    fn new_name(&self, from: &str, to: &str, tool: &str, is_exact: bool) -> String {
-        if is_exact || to.contains('/') {
-            return to.to_owned();
-        }
-        let is_directory = self.files.kind_of(from) == Some(true);
-        let parent = from.rsplit_once('/').map_or("", |(parent, _)| parent);
-        if has_extension(to) || is_directory || to.starts_with('.') {
-            return join(parent, to);
-        }
-        // A name without an extension keeps that of the file; "move it to archive" is a directory.
-        let stem = strip_extension(base_name(from));
-        let extension = &base_name(from)[stem.len()..];
-        if tool == "fs_move" && extension.is_empty() {
-            join(parent, to)
-        } else {
-            join(parent, &format!("{to}{extension}"))
-        }
-    }
-
     fn delete_call(&self, request: &RequestWords<'_>) -> RequestReading {
         let mention = self
             .span_text("fs_delete", "path", request)
@@ -141,12 +40,12 @@ impl Understanding<'_> {
             Some(mention) => self.find_sources(&mention, request, WantedEntry::Any),
             None => match self.mentioned_files(request).as_slice() {
                 [one] => FoundSources::Paths(vec![one.clone()]),
-                _ => FoundSources::Ask("What should be deleted?".to_owned()),
+                _ => FoundSources::Ask(Question::new("What should be deleted?")),
             },
         };
         let paths = match found {
             FoundSources::Paths(paths) => paths,
-            FoundSources::Ask(question) => return ask(question),
+            FoundSources::Ask(question) => return RequestReading::Ask(question),
         };
         let keeps_directory = request.has_any(&["keep", "stays", "stay", "leave"])
             && request.has_any(&["folder", "directory", "dir"])
@@ -214,7 +113,17 @@ impl Understanding<'_> {
         let spans = self.spans("fs_write", request);
         let text = |name: &str| spans.get(name).and_then(Argument::as_text);
         let Some(path) = text("path").map(strip_filler).filter(|path| !is_pronoun(path)) else {
-            return ask("What should the file be called?".to_owned());
+            return ask_for("What should the file be called?", Completion::NewFile);
+        };
+        let empties = request.has_any(&["empty", "blank", "truncate", "touch", "clear"]);
+        if let Some(calls) = empty_files(path, empties) {
+            return RequestReading::Calls(calls);
+        }
+        let named = named_new_file(request);
+        let path = match &named {
+            // "put an empty VERSION file in releases": the place is no name.
+            Some(named) if self.files.kind_of(path) == Some(true) => named.as_str(),
+            _ => path,
         };
         let path = match self.files.find(path, WantedEntry::File) {
             FoundEntry::One(found)
@@ -233,7 +142,6 @@ impl Understanding<'_> {
         };
         let exists = self.files.kind_of(&path) == Some(false) && !self.files.is_expected(&path);
         let overwrites = VerbClass::Overwrite.is_said(request);
-        let empties = request.has_any(&["empty", "blank", "truncate", "touch", "clear"]);
         let content = text("content").filter(|_| !empties || !request.quotations.is_empty());
         match (content, exists) {
             (Some(_), true)
@@ -294,6 +202,11 @@ impl Understanding<'_> {
             },
         };
         match text("content").filter(|content| !is_placeholder(content)) {
+            Some(content) if listed_lines(content).is_some() => RequestReading::call(
+                PlannedCall::new("fs_append")
+                    .text("path", path)
+                    .text("content", listed_lines(content).unwrap_or_default()),
+            ),
             Some(content) if content.contains(" and then ") && request.quotations.is_empty() => {
                 ask(format!(
                     "What exactly should be added to {path}? Put each line into quotation marks."
@@ -311,6 +224,39 @@ impl Understanding<'_> {
             }
         }
     }
+}
+
+/// Returns the lines of "first a and then b".
+fn listed_lines(content: &str) -> Option<String> {
+    let rest = content.strip_prefix("first ")?;
+    let lines: Vec<&str> =
+        rest.split(" and then ").flat_map(|part| part.split(", then ")).map(str::trim).collect();
+    (lines.len() > 1).then(|| lines.join("\n"))
+}
+
+/// Returns the calls that make several empty files.
+fn empty_files(paths: &str, empties: bool) -> Option<Vec<PlannedCall>> {
+    let names: Vec<&str> = paths
+        .split(" and ")
+        .flat_map(|part| part.split(','))
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect();
+    let are_names = names.iter().all(|name| has_extension(name) && !name.contains(' '));
+    let write = |name: &&str| PlannedCall::new("fs_write").text("path", *name).text("content", "");
+    (empties && names.len() > 1 && are_names).then(|| names.iter().map(write).collect())
+}
+
+/// Returns the name of a new file that stands before or after the word "file": "an empty VERSION file".
+fn named_new_file(request: &RequestWords<'_>) -> Option<String> {
+    let at = request.words.iter().position(|word| word.text == "file")?;
+    let text = |at: usize| request.words.get(at).map(|word| &request.text[word.range.clone()]);
+    let is_name = |name: &&str| {
+        has_extension(name)
+            || name.len() > 1 && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+    };
+    let before = at.checked_sub(1).and_then(text).filter(is_name);
+    before.or_else(|| text(at + 1).filter(is_name)).map(str::to_owned)
 }
 
 /// Returns a name with the article that belongs to it: "a folder called The Lighthouse".
@@ -393,7 +339,7 @@ fn clean_directory(name: &str) -> String {
         .to_owned()
 }
 
-fn says_rename(request: &RequestWords<'_>) -> bool {
+pub(super) fn says_rename(request: &RequestWords<'_>) -> bool {
     request.has_any(&["rename", "called", "call", "name", "named", "renamed"])
 }
 
@@ -479,11 +425,11 @@ pub(super) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn has_extension(name: &str) -> bool {
+pub(super) fn has_extension(name: &str) -> bool {
     let name = base_name(name);
     strip_extension(name).len() < name.len() || name.starts_with('.') && name.len() > 1
 }
 
-fn join(directory: &str, name: &str) -> String {
+pub(super) fn join(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
 }

@@ -146,7 +146,7 @@ fn value_of_key(
     Some(first)
 }
 
-fn replacement(path: &str, old: &str, new: &str, all: bool) -> RequestReading {
+pub(super) fn replacement(path: &str, old: &str, new: &str, all: bool) -> RequestReading {
     let call =
         PlannedCall::new("fs_edit").text("path", path).text("old_text", old).text("new_text", new);
     RequestReading::call(if all { call.text("expected_matches", "all") } else { call })
@@ -191,7 +191,7 @@ pub(super) fn substitution(text: &str) -> Option<(String, String)> {
 
 /// Returns the line of a setting and the same line with another value: `key: value`, `key = value`,
 /// `"key": "value"`.
-fn setting(content: &str, key: &str, new: &str) -> Option<(String, String)> {
+pub(super) fn setting(content: &str, key: &str, new: &str) -> Option<(String, String)> {
     let key = key.trim().trim_matches(['"', '\'']).replace(' ', "_").to_lowercase();
     if key.is_empty() {
         return None;
@@ -267,25 +267,4 @@ fn find_ignoring_case(content: &str, wanted: &str) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_keep_their_form() {
-        let content = "port: 8080\ndebug: true\n  \"version\": \"1.4.2\",\nname=x\n";
-        for (key, new, expected) in [
-            ("debug", "false", "debug: false"),
-            ("version", "1.5.0", "  \"version\": \"1.5.0\","),
-            ("name", "y", "name=y"),
-        ] {
-            assert_eq!(setting(content, key, new).map(|(_, new)| new).as_deref(), Some(expected));
-        }
-        assert_eq!(setting(content, "missing", "1"), None);
-    }
-
-    #[test]
-    fn a_substitution_is_read() {
-        assert_eq!(substitution("s/foo/bar/g in a.txt"), Some(("foo".into(), "bar".into())));
-        assert_eq!(substitution("docs/x/y"), None);
-    }
-}
+mod tests;

@@ -408,6 +408,45 @@ const ABOUT: &[&str] = &[
     "why does", "did you", "have you", "can i", "would it", "imagine", "what if", "when should i",
 ];
 
+/// Verbs that ask for a change of jobs and background tasks, by tool.
+const JOB_VERBS: &[(&str, &[&str])] = &[
+    ("cron_pause", &["pause", "stop", "suspend", "hold", "halt", "disable", "mute", "skip"]),
+    ("cron_resume", &["resume", "continue", "restart", "unpause", "enable", "start"]),
+    ("cron_remove", &["remove", "delete", "cancel", "stop", "drop", "kill", "end", "forget"]),
+    ("bg_cancel", &["cancel", "stop", "abort", "kill", "end"]),
+];
+
+/// Tells whether a change of jobs is not asked for in so many words.
+pub(crate) fn lacks_job_verb(tool: &str, text: &str) -> bool {
+    let request = RequestWords::of(text);
+    let known = JOB_VERBS.iter().find(|(name, _)| *name == tool);
+    known.is_some_and(|(_, verbs)| !request.has_any(verbs))
+}
+
+/// Tells whether a text tells of a change that the user does not want: a joke, or what another person wants.
+pub(crate) fn is_no_order(request: &RequestWords<'_>) -> bool {
+    let jokes = request.has_any(&["lol", "lmao", "haha", "hahaha", "jk", "rofl"]);
+    let refuses = request.has_phrase(&[
+        "no way",
+        "not a chance",
+        "as if",
+        "i won't",
+        "i wont",
+        "i refuse",
+        "not going to",
+        "over my dead body",
+    ]);
+    let others = request.has_phrase(&[
+        "wants me to",
+        "told me to",
+        "asked me to",
+        "says i should",
+        "said i should",
+        "wanted me to",
+    ]);
+    jokes && (refuses || others) || refuses && others
+}
+
 /// Tells whether a request only talks about doing something.
 pub(crate) fn is_only_talk(request: &RequestWords<'_>) -> bool {
     request.has_phrase(ABOUT) && !request.has_any(&["please", "pls", "plz"])
@@ -415,28 +454,4 @@ pub(crate) fn is_only_talk(request: &RequestWords<'_>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn says(class: VerbClass, text: &str) -> bool {
-        class.is_said(&RequestWords::of(text))
-    }
-
-    #[test]
-    fn a_change_is_said_in_so_many_words() {
-        assert!(says(VerbClass::Copy, "please make a copy of a.txt"));
-        assert!(!says(VerbClass::Copy, "move a.txt to b.txt"));
-        assert!(!says(VerbClass::Delete, "whats in tmp. dont delete anything just show"));
-        assert!(!says(VerbClass::Delete, "translate \"delete it\" to german"));
-        assert!(says(VerbClass::Delete, "you can throw it away"));
-        assert!(!says(VerbClass::Move, "translate notes.txt to german"));
-    }
-
-    #[test]
-    fn talking_about_a_command_is_not_giving_it() {
-        for text in ["how do I delete a file?", "what happens if i rm -rf docs", "rm -rf / lol"] {
-            assert!(is_only_talk(&RequestWords::of(text)), "{text}");
-        }
-        assert!(!is_only_talk(&RequestWords::of("can you delete a.txt")));
-    }
-}
+mod tests;

@@ -6,11 +6,13 @@ use lango_model::EarlierCall;
 
 use super::change::is_pronoun;
 use super::file_names::{FoundEntry, WantedEntry};
+use super::follow_edit::correct_memory;
+use super::follow_search::list_counted;
 use super::leads::{Lead, strip_lead, strip_prefix_ignoring_case};
-use super::repetition::{change_number, count_results, repeat_again};
+use super::repetition::{change_lines, change_number, count_results, repeat_again};
 use super::sources::strip_filler;
 use super::words::RequestWords;
-use super::{Completion, PlannedCall, Question, RequestReading, Understanding, known_tool};
+use super::{PlannedCall, RequestReading, Understanding, known_tool};
 use crate::arguments::Argument;
 
 impl Understanding<'_> {
@@ -18,22 +20,41 @@ impl Understanding<'_> {
     pub(super) fn follow_up(&self, request: &RequestWords<'_>) -> Option<RequestReading> {
         let last = self.earlier.last()?;
         repeat_again(request, last)
+            .or_else(|| change_lines(request, last))
+            .or_else(|| list_counted(request, last))
+            .or_else(|| self.narrow_list(request, last))
+            .or_else(|| self.count_part(request, last))
             .or_else(|| self.repeat_for(request, last))
+            .or_else(|| self.search_other_words(request, last))
             .or_else(|| change_number(request, last))
             .or_else(|| count_results(request, last))
             .or_else(|| self.take_back(request, last))
+            .or_else(|| correct_memory(request, last))
+            .or_else(|| self.make_inside(request, last))
+            .or_else(|| self.resolve_nouns(request, last))
+            .or_else(|| self.edit_last_file(request, last))
+            .or_else(|| self.append_last_file(request, last))
+            .or_else(|| self.resolve_place(request, last))
             .or_else(|| self.resolve_pronouns(request, last))
+            .or_else(|| self.answer_from_last_file(request))
     }
 
     /// Repeats a call about something else: "and docs?", "same for b.txt", "no, I meant src".
     fn repeat_for(&self, request: &RequestWords<'_>, last: &EarlierCall) -> Option<RequestReading> {
         let (rest, how) = strip_lead(request.text)?;
         let rest = strip_filler(rest);
-        if rest.is_empty() || rest.split_whitespace().count() > 6 || is_pronoun(rest) {
+        if rest.is_empty() || rest.split_whitespace().count() > 7 || is_pronoun(rest) {
             return None;
         }
         let tool = known_tool(&last.tool)?;
         let arguments: BTreeMap<String, Argument> = parse_arguments(&last.arguments);
+        // "no, I'd rather have it in docs"
+        if how == Lead::Correction
+            && matches!(tool, "fs_move" | "fs_copy")
+            && let Some(reading) = self.correct_place(request, last)
+        {
+            return Some(reading);
+        }
         // "actually call it c.txt"
         if how == Lead::Correction
             && matches!(tool, "fs_move" | "fs_copy" | "fs_write" | "fs_mkdir")
@@ -60,6 +81,10 @@ impl Understanding<'_> {
         let is_change = super::evidence::VerbClass::of_tool(tool).is_some();
         if is_change && how != Lead::Same {
             return None;
+        }
+        // "same text as docs/b.md too"
+        if tool == "fs_write" {
+            return same_content(rest, arguments);
         }
         let FoundEntry::One(any) = self.files.find(rest, WantedEntry::Any) else { return None };
         let is_directory = self.files.kind_of(&any) == Some(true);
@@ -101,19 +126,9 @@ impl Understanding<'_> {
 
     /// Does the opposite of a change: "undo that".
     fn take_back(&self, request: &RequestWords<'_>, last: &EarlierCall) -> Option<RequestReading> {
-        let asks = request.has_any(&["undo", "revert", "unmove", "undelete"])
-            || request.has_phrase(&[
-                "take that back",
-                "take it back",
-                "put it back",
-                "put that back",
-                "change it back",
-                "move it back",
-                "bring it back",
-                "put them back",
-            ]);
-        let words = request.unquoted().count();
-        if !asks || words > 8 || request.has_phrase(&["how do i", "how can i", "can i", "how to"]) {
+        if !asks_to_take_back(request)
+            || self.named_files(request).iter().any(|path| !last.files.contains(path))
+        {
             return None;
         }
         let arguments = parse_arguments(&last.arguments);
@@ -121,7 +136,9 @@ impl Understanding<'_> {
         let understood = match last.tool.as_str() {
             _ if !last.succeeded => return None,
             "fs_move" => RequestReading::call(
-                PlannedCall::new("fs_move").text("from", text("to")?).text("to", text("from")?),
+                PlannedCall::new("fs_move")
+                    .text("from", last.files.first()?.clone())
+                    .text("to", text("from")?),
             ),
             "fs_edit" if text("new_text").is_some_and(|new| !new.is_empty()) => {
                 RequestReading::call(
@@ -146,6 +163,84 @@ impl Understanding<'_> {
             ),
         };
         Some(understood)
+    }
+
+    /// Moves what was moved or copied to another place than was said first.
+    fn correct_place(
+        &self,
+        request: &RequestWords<'_>,
+        last: &EarlierCall,
+    ) -> Option<RequestReading> {
+        let [current] = last.files.as_slice() else { return None };
+        let place = self.find_directory_after(request, &["in", "into", "to", "inside", "under"])?;
+        let is_there = current.rsplit_once('/').map(|(parent, _)| parent) == Some(place.as_str());
+        (last.succeeded && !is_there && self.files.kind_of(current).is_some())
+            .then(|| self.relocate("fs_move", std::slice::from_ref(current), &place, false))
+    }
+
+    /// Makes something in the directory of the call before: "and inside it one called drafts".
+    fn make_inside(
+        &self,
+        request: &RequestWords<'_>,
+        last: &EarlierCall,
+    ) -> Option<RequestReading> {
+        let [directory] = last.files.as_slice() else { return None };
+        let is_directory = self.files.kind_of(directory) == Some(true);
+        let points = request.has_phrase(&[
+            "in it",
+            "inside it",
+            "in there",
+            "inside that",
+            "within it",
+            "under it",
+            "in that",
+            "inside there",
+        ]) || request.has_any(&["inside"]);
+        let name = name_after(request, &["called", "named"])?;
+        if last.tool != "fs_mkdir" || !is_directory || !points || request.words.len() > 12 {
+            return None;
+        }
+        let path = format!("{directory}/{name}");
+        let is_file = request.has_any(&["file", "document", "note"]) || name.contains('.');
+        Some(RequestReading::call(if is_file {
+            PlannedCall::new("fs_write").text("path", path).text("content", "")
+        } else {
+            PlannedCall::new("fs_mkdir").text("path", path)
+        }))
+    }
+
+    /// Looks a question up in the file of the call before, if it is about what the file says.
+    fn answer_from_last_file(&self, request: &RequestWords<'_>) -> Option<RequestReading> {
+        let path = self.last_file()?;
+        let asks = request.text.trim_end().ends_with('?')
+            || request.has_any(&["what", "which", "when", "who", "where", "how"]);
+        let others = self.named_files(request);
+        if !asks || others.iter().any(|other| *other != path) || is_about_lango(request) {
+            return None;
+        }
+        let content = self.files.read_text(&path)?.to_lowercase();
+        let words: Vec<&str> = request
+            .unquoted()
+            .filter(|word| word.chars().count() > 2 && !lango_text::is_stop_word(word))
+            .filter(|word| !QUESTION_FILLERS.contains(word))
+            .collect();
+        let said = |word: &&&str| {
+            let stem = lango_text::stem_word(word);
+            let short: String = word.chars().take(3).collect();
+            content.contains(&stem)
+                || content.split(|c: char| !c.is_alphanumeric()).any(|own| own == short)
+        };
+        let found = words.iter().filter(said).count();
+        if found == 0 || 2 * found < words.len() {
+            return None;
+        }
+        let pattern = self.best_words(request, &path)?;
+        Some(RequestReading::call(
+            PlannedCall::new("fs_search")
+                .text("pattern", super::look::escape_pattern(&pattern))
+                .text("path", path)
+                .with("ignore_case", Argument::Boolean(true)),
+        ))
     }
 
     /// Understands a request whose pronouns mean the files of the turn before.
@@ -254,75 +349,69 @@ impl Understanding<'_> {
         let [path] = self.earlier.last()?.files.as_slice() else { return None };
         (self.files.kind_of(path) == Some(false)).then(|| path.clone())
     }
+}
 
-    /// Returns what an answer makes of the request before it.
-    pub(crate) fn answer_question(
-        &self,
-        before: &str,
-        question: &Question,
-        answer: &str,
-    ) -> Option<RequestReading> {
-        let answer = answer.trim();
-        let value = strip_filler(answer).trim_matches(['"', '\'', '`', '“', '”']).trim();
-        if value.is_empty() {
-            return None;
-        }
-        let is_order = super::several::begins_with_verb(answer)
-            && answer.split_whitespace().count() > 2
-            || answer.contains(", ");
-        if is_order
-            && matches!(question.completion, Completion::File { .. } | Completion::Relocate { .. })
-        {
-            return None;
-        }
-        match &question.completion {
-            Completion::Confirm(calls) => {
-                is_yes(answer).then(|| RequestReading::Calls(calls.clone()))
-            }
-            Completion::Argument { call, name } => {
-                Some(RequestReading::call(call.clone().text(name, value)))
-            }
-            Completion::Relocate { tool, from } => {
-                let value = ["to", "into", "in", "call it", "name it"]
-                    .iter()
-                    .find_map(|words| strip_prefix_ignoring_case(value, words))
-                    .unwrap_or(value);
-                Some(self.relocate(tool, from, strip_filler(value), false))
-            }
-            Completion::File { call, name, candidates } => {
-                let by_number = ordinal(
-                    value.trim_end_matches(" one").trim_start_matches("the "),
-                    candidates.len(),
-                )
-                .and_then(|at| candidates.get(at).cloned());
-                let path = by_number.or_else(|| {
-                    let named = candidates
-                        .iter()
-                        .filter(|path| path.to_lowercase().contains(&value.to_lowercase()));
-                    let named: Vec<&String> = named.collect();
-                    match named.as_slice() {
-                        [one] => Some((*one).clone()),
-                        _ => match self.files.find(value, WantedEntry::Any) {
-                            FoundEntry::One(path) => Some(path),
-                            _ => None,
-                        },
-                    }
-                })?;
-                let mut call = call.clone();
-                if call.tool == "fs_read" && self.files.kind_of(&path) == Some(true) {
-                    "fs_list".clone_into(&mut call.tool);
-                }
-                Some(RequestReading::call(call.text(name, path)))
-            }
-            Completion::Together => {
-                let together = format!("{before} {answer}");
-                match self.understand_alone(&RequestWords::of(&together)) {
-                    RequestReading::Calls(calls) => Some(RequestReading::Calls(calls)),
-                    _ => None,
-                }
-            }
-        }
+/// Words of a question that say nothing about its subject.
+#[rustfmt::skip]
+const QUESTION_FILLERS: &[&str] = &[
+    "again", "remind", "tell", "show", "right", "please", "day", "exactly", "say", "says", "there",
+];
+
+/// Tells whether a question is about the program itself.
+fn is_about_lango(request: &RequestWords<'_>) -> bool {
+    request.has_any(&["lango", "you", "your", "u"])
+}
+
+/// Tells whether a request wants the call before to be undone.
+fn asks_to_take_back(request: &RequestWords<'_>) -> bool {
+    let words: Vec<&str> = request.unquoted().collect();
+    if words.len() > 16
+        || request.has_phrase(&["how do i", "how can i", "can i", "how to", "will it"])
+    {
+        return false;
     }
+    let by_word = request.has_any(&["undo", "revert", "unmove", "undelete"]);
+    let by_phrase = request.has_phrase(&[
+        "old name",
+        "former name",
+        "previous name",
+        "where it was",
+        "as it was",
+        "the way it was",
+        "like it was",
+        "like before",
+        "as before",
+        "roll back",
+        "roll it back",
+    ]);
+    // "put it back", "change that back"
+    let verbs =
+        ["put", "bring", "move", "take", "change", "get", "give", "set", "switch", "rename"];
+    let by_verb = words.iter().enumerate().any(|(at, word)| {
+        verbs.contains(word)
+            && words[at + 1..].iter().take(3).any(|next| matches!(*next, "back" | "again"))
+            && words[at + 1..].iter().take(2).any(|next| {
+                matches!(*next, "it" | "that" | "them" | "this" | "back" | "everything")
+            })
+    });
+    words.len() <= 8 && (by_word || by_verb) || by_phrase || by_verb && request.has_any(&["no"])
+}
+
+/// Returns the name after one of these words.
+fn name_after(request: &RequestWords<'_>, before: &[&str]) -> Option<String> {
+    let at = request.words.iter().position(|word| before.contains(&word.text.as_str()))?;
+    let from = request.words.get(at + 1)?.range.start;
+    let name = strip_filler(&request.text[from..]).trim_matches(['"', '\'', '`', '“', '”', '.']);
+    (!name.is_empty() && name.split_whitespace().count() <= 4).then(|| name.to_owned())
+}
+
+/// Writes the same content to another file.
+fn same_content(rest: &str, mut arguments: BTreeMap<String, Argument>) -> Option<RequestReading> {
+    let path = rest.split_whitespace().find(|word| word.contains(['.', '/']))?;
+    let path = path.trim_matches(['"', '\'', '`', ',']);
+    arguments.get("content")?;
+    arguments.insert("path".to_owned(), Argument::Text(path.to_owned()));
+    Some(RequestReading::call(PlannedCall { tool: "fs_write".to_owned(), arguments }))
 }
 
 /// Reads the arguments of an earlier call.
@@ -345,7 +434,7 @@ pub(super) fn parse_arguments(json: &str) -> BTreeMap<String, Argument> {
 }
 
 /// Returns the position that a word names in a list of this length.
-fn ordinal(word: &str, count: usize) -> Option<usize> {
+pub(super) fn ordinal(word: &str, count: usize) -> Option<usize> {
     let position = match word {
         "first" | "1st" | "1" | "#1" => 0,
         "second" | "2nd" | "2" | "#2" => 1,
@@ -358,27 +447,7 @@ fn ordinal(word: &str, count: usize) -> Option<usize> {
     (position < count).then_some(position)
 }
 
-fn is_yes(answer: &str) -> bool {
-    let answer = answer.to_lowercase();
-    let first = answer.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    matches!(
-        first,
-        "yes"
-            | "y"
-            | "yep"
-            | "yeah"
-            | "sure"
-            | "ok"
-            | "okay"
-            | "yup"
-            | "please"
-            | "replace"
-            | "overwrite"
-            | "do"
-    )
-}
-
 /// Writes a path so that it is read as one name.
-fn quote_name(path: &str) -> String {
+pub(super) fn quote_name(path: &str) -> String {
     if path.contains(' ') { format!("\"{path}\"") } else { path.to_owned() }
 }

@@ -3,7 +3,7 @@
 /// Words with which a short text goes on from the request before.
 #[rustfmt::skip]
 const CONTINUATIONS: &[&str] = &[
-    "and", "what about", "how about", "same for", "same with", "same thing for", "same thing with",
+    "and", "what about", "how about", "same for", "same with", "same thing for", "same thing with", "same text as", "same text in", "same content as", "same content in",
     "also", "now", "then", "ok and", "ok now", "and now", "now the same for", "and the same for",
     "do the same for", "do the same with", "the same for", "and what about", "and how about",
     "also for", "likewise for", "and for", "and in", "what's in", "plus", "ditto for",
@@ -82,7 +82,10 @@ pub(super) fn strip_lead(text: &str) -> Option<(&str, Lead)> {
             }
         }
     }
-    let (rest, lead, _) = best?;
+    let Some((rest, lead, _)) = best else { return strip_same_suffix(text) };
+    if let Some((rest, lead)) = strip_same_suffix(rest) {
+        return Some((rest, lead));
+    }
     // "no, i meant docs": commas between the words do not count.
     match strip_lead(rest) {
         Some((deeper, inner)) if lead == Lead::Correction || inner == lead => {
@@ -90,6 +93,18 @@ pub(super) fn strip_lead(text: &str) -> Option<(&str, Lead)> {
         }
         _ => Some((rest, lead)),
     }
+}
+
+/// Returns a text without words at its end that ask for the same: "b.txt too", "and tmp the same".
+fn strip_same_suffix(text: &str) -> Option<(&str, Lead)> {
+    let text = text.trim_end_matches([' ', '.', '!', '?', ',']);
+    let text = text.strip_suffix(" please").or_else(|| text.strip_suffix(" pls")).unwrap_or(text);
+    ["too", "also", "as well", "the same", "likewise", "same"].iter().find_map(|words| {
+        let at = text.len().checked_sub(words.len() + 1)?;
+        let last = text.get(at..)?.strip_prefix(' ')?;
+        let rest = text[..at].trim_end_matches([',', ' ']);
+        last.eq_ignore_ascii_case(words).then_some((rest, Lead::Same))
+    })
 }
 
 /// Returns what follows these words, whatever punctuation is between.
@@ -110,22 +125,4 @@ pub(super) fn strip_prefix_ignoring_case<'t>(text: &'t str, words: &str) -> Opti
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_that_tie_a_request_to_the_one_before_are_taken_off() {
-        for (text, expected) in [
-            ("and docs?", Some("docs")),
-            ("No, I meant docs", Some("docs")),
-            ("what about the faq", Some("the faq")),
-            ("same for b.txt please", Some("b.txt please")),
-            ("only in src", Some("src")),
-            ("sorry, src", Some("src")),
-            ("android", None),
-            ("delete it", None),
-        ] {
-            assert_eq!(strip_lead(text).map(|(rest, _)| rest), expected, "{text}");
-        }
-    }
-}
+mod tests;

@@ -130,28 +130,4 @@ fn whole(value: f64) -> i64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_read_in_many_words() {
-        for (text, expected) in [
-            ("show me the last 20 lines of log.txt", LineRange::Last(20)),
-            ("i want to see last twelve lines from log.txt", LineRange::Last(12)),
-            ("please show me first 5 line of log.txt", LineRange::First(5)),
-            ("first three lines of report-2023.txt", LineRange::First(3)),
-            ("lines 10 to 20 of log.txt", LineRange::Between(10, 20)),
-            ("lines 3-5 of budget.csv, nothing else", LineRange::Between(3, 5)),
-            ("From log.txt I only want lines twenty to twenty-five", LineRange::Between(20, 25)),
-            ("log.txt. last entry. quick", LineRange::Last(1)),
-            ("give me the tail of log.txt, like 7 lines", LineRange::Last(7)),
-            ("line 4 of notes.txt", LineRange::Between(4, 4)),
-            ("tail log.txt", LineRange::Last(10)),
-        ] {
-            assert_eq!(find_lines(&RequestWords::of(text)), Some(expected), "{text}");
-        }
-        for text in ["show notes.txt", "open report-2023.txt", "when did I last open it"] {
-            assert_eq!(find_lines(&RequestWords::of(text)), None, "{text}");
-        }
-    }
-}
+mod tests;

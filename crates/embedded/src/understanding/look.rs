@@ -4,7 +4,9 @@ use super::file_names::{FoundEntry, WantedEntry};
 use super::lines::{LineRange, find_lines};
 use super::sources::strip_filler;
 use super::words::RequestWords;
-use super::{Completion, PlannedCall, RequestReading, Understanding, ask, ask_for, list_names};
+use super::{
+    Completion, PlannedCall, Question, RequestReading, Understanding, ask, ask_for, list_names,
+};
 use crate::arguments::Argument;
 
 /// Limits the files whose text is looked at to see whether they have what is searched for.
@@ -137,7 +139,9 @@ impl Understanding<'_> {
         let spans = self.spans("fs_search", request);
         let text = |name: &str| spans.get(name).and_then(Argument::as_text);
         let pattern = text("pattern").map(strip_filler).map(str::to_owned);
-        let place = match text("path").map(strip_filler).filter(|path| !is_here(path)) {
+        let is_place =
+            |path: &&str| !is_here(path) && super::find::type_in(&RequestWords::of(path)).is_none();
+        let place = match text("path").map(strip_filler).filter(is_place) {
             Some(mention) => match self.files.find(mention, WantedEntry::Any) {
                 FoundEntry::One(path) => Some(path),
                 _ => None,
@@ -207,7 +211,7 @@ impl Understanding<'_> {
 
     /// Returns the searched words as they occur where they are searched: as they are, in other
     /// letters, or in the singular.
-    fn words_that_occur(&self, pattern: &str, place: Option<&str>) -> Option<String> {
+    pub(super) fn words_that_occur(&self, pattern: &str, place: Option<&str>) -> Option<String> {
         let texts = self.texts_at(place);
         let lower: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
         let occurs =
@@ -242,7 +246,7 @@ impl Understanding<'_> {
     }
 
     /// Returns the word of a question that singles out the line of a file which answers it best.
-    fn best_words(&self, request: &RequestWords<'_>, path: &str) -> Option<String> {
+    pub(super) fn best_words(&self, request: &RequestWords<'_>, path: &str) -> Option<String> {
         let text = self.files.read_text(path)?;
         let name = path.to_lowercase();
         let words: Vec<String> = request
@@ -264,7 +268,9 @@ impl Understanding<'_> {
             forms.push(lango_text::stem_word(word));
             forms
         };
-        let lines: Vec<String> = text.lines().map(str::to_lowercase).collect();
+        // The first line of a table names its columns.
+        let skipped = usize::from(name.rsplit('.').next() == Some("csv"));
+        let lines: Vec<String> = text.lines().skip(skipped).map(str::to_lowercase).collect();
         let has = |line: &str, form: &str| {
             line.split(|c: char| !c.is_alphanumeric())
                 .any(|own| own == form || form.len() > 3 && own.starts_with(form))
@@ -305,7 +311,7 @@ fn ask_which_to(call: PlannedCall, name: &'static str, candidates: Vec<String>) 
 }
 
 pub(super) fn ask_for_file(mention: Option<&str>, near: &[String]) -> RequestReading {
-    ask(match (mention, near) {
+    let text = match (mention, near) {
         (Some(mention), []) => {
             format!("I find no file called “{mention}” here. Which file do you mean?")
         }
@@ -314,7 +320,11 @@ pub(super) fn ask_for_file(mention: Option<&str>, near: &[String]) -> RequestRea
             list_names(near)
         ),
         (None, _) => "Which file do you mean?".to_owned(),
-    })
+    };
+    match mention {
+        Some(mention) => RequestReading::Ask(Question::about_name(text, mention)),
+        None => ask(text),
+    }
 }
 
 /// Tells whether a place is the workspace itself.
@@ -362,7 +372,7 @@ pub(super) fn quote_for_shell(path: &str) -> String {
 }
 
 /// Returns a text as a pattern that matches it literally.
-fn escape_pattern(text: &str) -> String {
+pub(super) fn escape_pattern(text: &str) -> String {
     let mut pattern = String::new();
     for c in text.chars() {
         if "\\.+*?()|[]{}^$".contains(c) {

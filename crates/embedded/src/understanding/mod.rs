@@ -12,13 +12,14 @@
 //! | `evidence.rs` | whether a change is asked for |
 //! | `command_line.rs`, `file_commands.rs` | commands that are typed as they are |
 //! | `look.rs`, `find.rs`, `lines.rs` | calls that only look |
-//! | `change.rs`, `edit.rs` | calls that change files |
+//! | `change.rs`, `relocate.rs`, `edit.rs` | calls that change files |
 //! | `system.rs`, `arithmetic.rs` | questions about the machine, and sums |
 //! | `limits.rs` | what needs a model that writes, and other languages |
-//! | `follow_up.rs`, `repetition.rs`, `leads.rs` | requests that need what came before |
+//! | `follow_up.rs`, `follow_edit.rs`, `follow_search.rs`, `repetition.rs`, `referents.rs`, `leads.rs` | requests that need what came before |
 //! | `several.rs` | several actions in one request |
-//! | `turn.rs` | the newest message: a request, or the answer to a question |
+//! | `turn.rs`, `answers.rs` | the newest message: a request, or the answer to a question |
 
+mod answers;
 mod arithmetic;
 mod change;
 mod command_line;
@@ -27,12 +28,16 @@ mod evidence;
 mod file_commands;
 mod file_names;
 mod find;
+mod follow_edit;
+mod follow_search;
 mod follow_up;
 mod kinds_of_files;
 mod leads;
 mod limits;
 mod lines;
 mod look;
+mod referents;
+mod relocate;
 mod repetition;
 mod several;
 mod sources;
@@ -48,7 +53,8 @@ use lango_tool::ToolDeclaration;
 use serde::{Deserialize, Serialize};
 
 use self::command_line::{CommandLine, read_command};
-use self::evidence::{VerbClass, is_only_talk};
+pub(crate) use self::evidence::lacks_job_verb;
+use self::evidence::{VerbClass, is_no_order, is_only_talk};
 use self::file_commands::{FileCommand, read_file_command};
 pub(crate) use self::file_names::FileNames;
 use self::several::StepReadings;
@@ -111,6 +117,10 @@ enum Completion {
     Together,
     /// The answer is an argument of this call.
     Argument { call: PlannedCall, name: &'static str },
+    /// The answer names what was called by another name in the request.
+    Name { mention: String },
+    /// The answer is the name of a new file.
+    NewFile,
     /// The answer names a file: one of these, or any other.
     File { call: PlannedCall, name: &'static str, candidates: Vec<String> },
     /// The answer is the place or the new name.
@@ -125,6 +135,17 @@ fn ask(text: impl Into<String>) -> RequestReading {
 
 fn ask_for(text: impl Into<String>, completion: Completion) -> RequestReading {
     RequestReading::Ask(Question { text: text.into(), completion })
+}
+
+impl Question {
+    fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), completion: Completion::Together }
+    }
+
+    /// Asks about a name for which nothing is found.
+    fn about_name(text: String, mention: &str) -> Self {
+        Self { text, completion: Completion::Name { mention: mention.to_owned() } }
+    }
 }
 
 impl RequestReading {
@@ -168,6 +189,9 @@ impl<'a> Understanding<'a> {
         if let Some(corrected) = leads::corrected_within(text) {
             return self.understand_alone(&RequestWords::of(&corrected));
         }
+        if let Some(reading) = self.compare_sizes(request) {
+            return reading;
+        }
         let Some(tool) = self.likeliest_tool(request) else {
             // A tool of an MCP server may be meant for it.
             return match arithmetic::compute(request) {
@@ -175,6 +199,9 @@ impl<'a> Understanding<'a> {
                 _ => RequestReading::Open,
             };
         };
+        if VerbClass::of_tool(tool).is_some() && is_no_order(request) {
+            return RequestReading::Say(crate::talk::stray_line().to_owned());
+        }
         if VerbClass::of_tool(tool).is_some() && (is_only_talk(request) || is_reported(text)) {
             return RequestReading::Open;
         }
@@ -184,6 +211,22 @@ impl<'a> Understanding<'a> {
             return RequestReading::Say(sum);
         }
         self.keep_declared(self.tool_call(tool, request))
+    }
+
+    /// Shows the sizes of two files that a question compares: "is the guide longer than the FAQ?"
+    fn compare_sizes(&self, request: &RequestWords<'_>) -> Option<RequestReading> {
+        let compares = request.has_any(&["longer", "bigger", "larger", "smaller", "shorter"])
+            && request.has_any(&["than", "or"])
+            && self.has_tool("fs_stat");
+        let files: Vec<String> = self
+            .mentioned_files(request)
+            .into_iter()
+            .filter(|path| self.files.kind_of(path) == Some(false))
+            .collect();
+        (compares && files.len() == 2 && !asks_for_change(request)).then(|| {
+            let call = |path: &String| PlannedCall::new("fs_stat").text("path", path.clone());
+            RequestReading::Calls(files.iter().map(call).collect())
+        })
     }
 
     /// Leaves out arguments that a tool does not have.
@@ -239,6 +282,15 @@ impl<'a> Understanding<'a> {
         {
             return Some("fs_search");
         }
+        let asks_which =
+            request.has_phrase(&["which file", "which files", "what file", "what files"])
+                || request.has_phrase(&["which of my", "which of the", "which of our"]);
+        if asks_which
+            && request.has_any(&["contains", "contain", "mention", "mentions", "says"])
+            && self.has_tool("fs_search")
+        {
+            return Some("fs_search");
+        }
         if name == "fs_list" && find::type_in(request).is_some() {
             return Some("fs_find");
         }
@@ -256,6 +308,8 @@ impl<'a> Understanding<'a> {
         }
         let shows = request.has_any(&["show", "open", "read", "cat", "see", "display", "view"])
             || request.has_phrase(&[
+                "pull up",
+                "bring up",
                 "what does",
                 "what is in",
                 "what's in",
@@ -275,8 +329,9 @@ impl<'a> Understanding<'a> {
             && !request.has_any(&["ingested", "documents", "knowledge", "remember", "library"])
         {
             let named = self.mentioned_files(request);
+            let files = named.iter().filter(|path| self.files.kind_of(path) == Some(false));
             return match named.as_slice() {
-                [path] if self.files.kind_of(path) == Some(false) => Some("fs_read"),
+                _ if files.count() == 1 => Some("fs_read"),
                 [path] if path.len() > 3 => Some("fs_list"),
                 _ => None,
             };
@@ -393,7 +448,27 @@ fn correct_tool(tool: &'static str, request: &RequestWords<'_>) -> &'static str 
             "fs_copy"
         }
         "fs_copy" if !says(VerbClass::Copy) && says(VerbClass::Move) => "fs_move",
+        _ if VerbClass::of_tool(tool).is_some() => imperative_tool(request).unwrap_or(tool),
         _ => tool,
+    }
+}
+
+/// Returns the tool of the verb with which a request begins, where it can mean no other: "in tmp delete …".
+fn imperative_tool(request: &RequestWords<'_>) -> Option<&'static str> {
+    let mut words = request.unquoted().skip_while(|word| {
+        matches!(*word, "please" | "pls" | "ok" | "now" | "and" | "can" | "could" | "you" | "just")
+    });
+    let first = words.next()?;
+    let verb = if first == "in" { words.nth(1)? } else { first };
+    match verb {
+        "delete" | "erase" | "rm"
+            if !request.has_any(&["line", "lines", "row", "entry", "word"]) =>
+        {
+            Some("fs_delete")
+        }
+        "copy" | "cp" | "duplicate" => Some("fs_copy"),
+        "move" | "mv" => Some("fs_move"),
+        _ => None,
     }
 }
 

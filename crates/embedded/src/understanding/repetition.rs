@@ -3,6 +3,7 @@
 use lango_model::EarlierCall;
 
 use super::follow_up::parse_arguments;
+use super::lines::{LineRange, find_lines};
 use super::words::RequestWords;
 use super::{PlannedCall, RequestReading, known_tool};
 use crate::amounts::find_numbers;
@@ -80,6 +81,63 @@ pub(super) fn change_number(
         call.arguments.remove("offset");
     }
     Some(RequestReading::call(call.with(name, value)))
+}
+
+/// Shows other lines of the file before: "2 to 7, sorry", "tail instead".
+pub(super) fn change_lines(
+    request: &RequestWords<'_>,
+    last: &EarlierCall,
+) -> Option<RequestReading> {
+    if last.tool != "fs_read" || request.words.len() > 6 {
+        return None;
+    }
+    let mut call =
+        PlannedCall { tool: last.tool.clone(), arguments: parse_arguments(&last.arguments) };
+    let lines = format!("lines {}", request.text);
+    let is_range = request.words.iter().all(|word| {
+        matches!(
+            word.text.as_str(),
+            "lines"
+                | "line"
+                | "to"
+                | "-"
+                | "sorry"
+                | "no"
+                | "i"
+                | "meant"
+                | "make"
+                | "it"
+                | "that"
+                | "actually"
+                | "through"
+                | "until"
+                | "please"
+                | "wait"
+                | "instead"
+                | "rather"
+        ) || word.text.chars().all(|c| c.is_ascii_digit() || c == '-' || c == '–')
+    });
+    if let Some(LineRange::Between(from, to)) = find_lines(&RequestWords::of(&lines))
+        && is_range
+    {
+        call.arguments.remove("last");
+        return Some(RequestReading::call(
+            call.with("offset", Argument::Integer(from))
+                .with("limit", Argument::Integer(to - from + 1)),
+        ));
+    }
+    let switches = request.has_any(&["instead", "now", "rather"]) || request.words.len() <= 2;
+    let count = ["limit", "last"].iter().find_map(|name| call.arguments.remove(*name))?;
+    let name = if request.has_any(&["tail", "bottom", "end", "last"]) {
+        "last"
+    } else if request.has_any(&["head", "top", "beginning", "first", "start"]) {
+        "limit"
+    } else {
+        return None;
+    };
+    call.arguments.remove("offset");
+    let has_number = !find_numbers(request.text).is_empty();
+    (switches && !has_number).then(|| RequestReading::call(call.with(name, count)))
 }
 
 /// Texts that ask for the same once more.

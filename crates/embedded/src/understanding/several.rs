@@ -18,7 +18,8 @@ const VERBS: &[&str] = &[
     "throw", "erase", "trash", "remember", "remind", "note", "store", "ingest", "read", "view",
     "get", "drop", "bump", "tick", "let", "call", "look", "wipe", "clear", "stick", "do", "git",
     "python3", "npm", "cargo", "undo", "say", "zip", "name", "how", "what", "which", "also",
-    "nuke", "toss",
+    "nuke", "toss", "empty", "truncate", "take", "visit", "switch", "turn", "compute", "encrypt",
+    "sign", "hash", "pay", "send", "schedule", "put", "bring", "ping", "jot", "inside",
 ];
 /// Words between two actions, longest first.
 #[rustfmt::skip]
@@ -27,7 +28,7 @@ const SEPARATORS: &[&str] = &[
     ", and then also ", ", and then ", " and then ", ", then ", "; then ", ". then ", " then ",
     " afterwards ", ", and also ", " and also ", ", also ", ". also ", ", and finally ",
     " and finally ", ", finally ", ". finally ", ", and ", " and ", " & ", " && ", "; ", ". ",
-    ", ", " plus ", "\n", " -> then ", " before you ",
+    ", ", " plus ", "\n", " -> then ", " before you ", ", after ", " after ",
 ];
 /// Words before an action that say nothing.
 #[rustfmt::skip]
@@ -37,6 +38,9 @@ const LEADS: &[&str] = &[
     "i want to", "i need to", "go ahead and", "pls", "plz", "ok", "so", "hey", "1.", "2.", "3.",
     "-",
 ];
+
+/// Limits the files that are looked at for what a search will find.
+const MAX_SEARCHED_FILES: usize = 400;
 
 /// Says what a request of several actions means.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,11 +79,18 @@ impl Understanding<'_> {
                 earlier: &earlier,
             };
             // What only names a file is shown, as the part before it was.
-            let is_name =
-                !begins_with_verb(part) && next.mentioned_files(&RequestWords::of(part)).len() == 1;
+            let shortened = strip_reason(part);
+            let is_name = !begins_with_verb(shortened)
+                && next.mentioned_files(&RequestWords::of(shortened)).len() == 1;
             let understood = match steps.last() {
-                Some(_) if is_name => next.understand(&format!("show me {part}")),
-                _ => next.understand(part),
+                Some((_, calls)) if is_name || is_shown(shortened, calls) => {
+                    next.understand(&format!("show me {shortened}"))
+                }
+                Some((_, calls)) => match make_in_last(part, calls) {
+                    Some(calls) => RequestReading::Calls(calls),
+                    None => next.understand(shortened),
+                },
+                None => next.understand(shortened),
             };
             match understood {
                 RequestReading::Calls(calls) => {
@@ -100,6 +111,103 @@ impl Understanding<'_> {
         }
         StepReadings::Steps(steps)
     }
+}
+
+/// Makes files in the directory that the step before made: "inside a file a.txt that says hello", "in it
+/// three empty files: a.md, b.md and c.md".
+fn make_in_last(part: &str, before: &[PlannedCall]) -> Option<Vec<PlannedCall>> {
+    let made = before.iter().rev().find(|call| call.tool == "fs_mkdir")?;
+    let directory = made.arguments.get("path").and_then(Argument::as_text)?;
+    let request = RequestWords::of(part);
+    let base = super::change::base_name(directory).to_lowercase();
+    let points =
+        request.has_any(&["inside", "there"])
+            || request.has_phrase(&["in it", "in there", "in that"])
+            || request.words.iter().zip(request.words.iter().skip(1)).any(|(one, next)| {
+                matches!(one.text.as_str(), "in" | "inside") && next.text == base
+            });
+    let names: Vec<&str> = request
+        .words
+        .iter()
+        .filter(|word| !word.is_quoted)
+        .map(|word| &request.text[word.range.clone()])
+        .filter(|word| super::change::has_extension(word) && !word.contains('/'))
+        .collect();
+    let moves = request.has_any(&["move", "copy", "cp", "mv", "put", "rename", "delete"]);
+    if !points || names.is_empty() || moves {
+        return None;
+    }
+    let content = match names.as_slice() {
+        [_] => content_of(&request)?,
+        _ if ["says", "with", "saying", "containing"]
+            .iter()
+            .any(|word| request.has_any(&[word])) =>
+        {
+            return None;
+        }
+        _ => String::new(),
+    };
+    let write = |name: &&str| {
+        PlannedCall::new("fs_write")
+            .text("path", format!("{directory}/{name}"))
+            .text("content", content.clone())
+    };
+    Some(names.iter().map(write).collect())
+}
+
+/// Returns the content that a request gives a new file; empty if it gives none.
+fn content_of(request: &RequestWords<'_>) -> Option<String> {
+    const BEFORE: [&str; 8] = [
+        "that just says",
+        "that says",
+        "which says",
+        "saying",
+        "containing",
+        "with the text",
+        "with the content",
+        "that reads",
+    ];
+    let lower = request.text.to_lowercase();
+    if lower.len() != request.text.len() {
+        return None;
+    }
+    match BEFORE.iter().find_map(|words| lower.find(words).map(|at| at + words.len())) {
+        Some(at) => {
+            let content = request.text.get(at..)?.trim_start_matches([' ', ':']).trim();
+            let content = content.strip_suffix(" for now").unwrap_or(content);
+            Some(content.trim_matches(['"', '\'', '`', '“', '”']).to_owned())
+        }
+        None if request.has_any(&["with"]) => None,
+        None => Some(String::new()),
+    }
+}
+
+/// Tells whether a part without a verb goes on showing: "show me the guide and then the install doc".
+fn is_shown(part: &str, before: &[PlannedCall]) -> bool {
+    !begins_with_verb(part)
+        && part.split_whitespace().count() <= 5
+        && before.iter().all(|call| matches!(call.tool.as_str(), "fs_read" | "fs_list"))
+}
+
+/// Returns a part without a clause at its end that only gives a reason.
+fn strip_reason(part: &str) -> &str {
+    const REASONS: [&str; 9] = [
+        ", i'm ",
+        ", i am ",
+        ", because ",
+        " because ",
+        " since that",
+        ", since ",
+        ", so that ",
+        ", as i ",
+        ", i want to ",
+    ];
+    let lower = part.to_lowercase();
+    if lower.len() != part.len() || part.contains(['"', '“', '`']) {
+        return part;
+    }
+    let cut = REASONS.iter().filter_map(|words| lower.find(words)).min();
+    cut.and_then(|at| part.get(..at)).map_or(part, str::trim_end)
 }
 
 /// Returns a call as later steps will see it.
@@ -138,6 +246,23 @@ fn outcome_of(call: &PlannedCall, files: &FileNames<'_>) -> Vec<(String, bool)> 
                     .map(|path| (format!("{to}/{}", super::change::base_name(path)), false))
                     .collect(),
             }
+        }
+        "fs_search" => {
+            let Some(pattern) = texts("pattern").into_iter().next() else { return Vec::new() };
+            let wanted = pattern.replace('\\', "").to_lowercase();
+            let within = texts("path").into_iter().next().unwrap_or_else(|| ".".to_owned());
+            let paths = match files.kind_of(&within) {
+                Some(false) => vec![within.as_str()],
+                _ => files.files_within(&within),
+            };
+            paths
+                .into_iter()
+                .take(MAX_SEARCHED_FILES)
+                .filter(|path| {
+                    files.read_text(path).is_some_and(|text| text.to_lowercase().contains(&wanted))
+                })
+                .map(|path| (path.to_owned(), false))
+                .collect()
         }
         "fs_find" => {
             let within = texts("path").into_iter().next().unwrap_or_else(|| ".".to_owned());
@@ -234,6 +359,9 @@ fn strip_lead_words(part: &str) -> &str {
 
 pub(super) fn begins_with_verb(part: &str) -> bool {
     let part = strip_lead_words(part);
+    if announces_new_file(part) {
+        return true;
+    }
     // "in draft.md replace …"
     if let Some(rest) = part.strip_prefix("in ").or_else(|| part.strip_prefix("In ")) {
         let mut words = rest.split_whitespace();
@@ -249,26 +377,17 @@ pub(super) fn begins_with_verb(part: &str) -> bool {
     is_verb && rest.starts_with([' ', ':']) && rest.trim().len() > 1
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn actions_are_told_from_lists_of_names() {
-        for (text, expected) in [
-            (
-                "make a folder x and move the jpgs there",
-                vec!["make a folder x", "move the jpgs there"],
-            ),
-            ("copy a.txt and b.txt to docs", vec!["copy a.txt and b.txt to docs"]),
-            ("please create x.txt, then show it", vec!["create x.txt", "show it"]),
-            (
-                "add \"eggs and make tea\" to todo.txt",
-                vec!["add \"eggs and make tea\" to todo.txt"],
-            ),
-            ("delete a.txt. then list the folder", vec!["delete a.txt", "list the folder"]),
-        ] {
-            assert_eq!(split_actions(text), expected, "{text}");
-        }
-    }
+/// Tells whether a part without a verb adds a file to a new directory: "three empty files in it: …".
+fn announces_new_file(part: &str) -> bool {
+    const COUNTS: [&str; 9] = ["a", "an", "one", "two", "three", "four", "five", "another", "in"];
+    let lower = part.to_lowercase();
+    let begin = lower.split(". ").next().unwrap_or(&lower);
+    let first = begin.split_whitespace().next().unwrap_or_default();
+    let places = [" in it", " inside", " in there", "in there ", "in it ", "inside "];
+    COUNTS.contains(&first)
+        && begin.contains("file")
+        && places.iter().any(|place| begin.contains(place))
 }
+
+#[cfg(test)]
+mod tests;

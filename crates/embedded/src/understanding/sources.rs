@@ -3,14 +3,14 @@
 use super::file_names::{FoundEntry, MAX_LISTED_NAMES, WantedEntry};
 use super::kinds_of_files::{extensions_of, is_plural_type};
 use super::words::RequestWords;
-use super::{Understanding, list_names};
+use super::{Question, Understanding, list_names};
 
 /// Says which files were found for a part of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) enum FoundSources {
     Paths(Vec<String>),
     /// Something has to be asked first.
-    Ask(String),
+    Ask(Question),
 }
 
 /// Words before the part that is excepted.
@@ -46,9 +46,9 @@ impl Understanding<'_> {
                     }
                 }
                 if paths.is_empty() {
-                    return FoundSources::Ask(format!(
+                    return FoundSources::Ask(Question::new(format!(
                         "There is nothing left of “{mention}”. Which files do you mean?"
-                    ));
+                    )));
                 }
                 FoundSources::Paths(paths)
             }
@@ -70,6 +70,15 @@ impl Understanding<'_> {
                 FoundSources::Paths(paths)
             };
         }
+        let named = self.paths_in(mention);
+        if !named.is_empty() && self.files.kind_of(mention).is_none() {
+            return FoundSources::Paths(named);
+        }
+        if self.files.kind_of(mention).is_none()
+            && let Some(paths) = self.find_within(mention)
+        {
+            return FoundSources::Paths(paths);
+        }
         let says_directory = whole.has_any(&["folder", "directory", "dir"]);
         if let FoundEntry::One(path) = self.files.find(mention, wanted)
             && (!is_type_mention(mention) || says_directory && path.eq_ignore_ascii_case(mention))
@@ -78,8 +87,9 @@ impl Understanding<'_> {
         }
         if let Some(paths) = self.find_by_type(mention, whole) {
             return if paths.is_empty() {
-                FoundSources::Ask(format!(
-                    "I find no files for “{mention}” here. Which files do you mean?"
+                FoundSources::Ask(Question::about_name(
+                    format!("I find no files for “{mention}” here. Which files do you mean?"),
+                    mention,
                 ))
             } else {
                 FoundSources::Paths(paths)
@@ -99,12 +109,61 @@ impl Understanding<'_> {
         }
         match self.files.find(mention, wanted) {
             FoundEntry::One(path) => FoundSources::Paths(vec![path]),
-            FoundEntry::Several(paths) if wants_all(whole) => FoundSources::Paths(paths),
-            FoundEntry::Several(paths) => {
-                FoundSources::Ask(format!("Which one do you mean?\n{}", list_names(&paths)))
+            FoundEntry::Several(paths) if wants_all(whole) || is_plural(mention) => {
+                FoundSources::Paths(paths)
             }
+            FoundEntry::Several(paths) => FoundSources::Ask(Question::about_name(
+                format!("Which one do you mean?\n{}", list_names(&paths)),
+                mention,
+            )),
             FoundEntry::Nothing(near) => ask_about(mention, &near),
         }
+    }
+
+    /// Returns the paths that stand in a mention as they are, such as `tmp/a.tmp`. Where there are some, no
+    /// other file is meant.
+    fn paths_in(&self, mention: &str) -> Vec<String> {
+        let request = RequestWords::of(mention);
+        let typed = request.words.iter().map(|word| &request.text[word.range.clone()]);
+        typed
+            .filter(|word| word.contains('/') && self.files.kind_of(word).is_some())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Returns the files of a directory that have a word in their names: "both reports from old".
+    fn find_within(&self, mention: &str) -> Option<Vec<String>> {
+        let request = RequestWords::of(mention);
+        let at = request.words.iter().rposition(|word| {
+            matches!(word.text.as_str(), "from" | "in" | "of" | "inside" | "under")
+        })?;
+        let directory =
+            self.find_directory_after(&request, &["from", "in", "of", "inside", "under"])?;
+        let wanted: Vec<String> = request.words[..at]
+            .iter()
+            .map(|word| word.text.as_str())
+            .filter(|word| !COUNTING_WORDS.contains(word))
+            .map(super::spelling::singular)
+            .collect();
+        if wanted.is_empty() {
+            return None;
+        }
+        let fits = |path: &&str| {
+            let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+            let words = super::spelling::split_name(&name);
+            wanted
+                .iter()
+                .all(|word| words.iter().any(|own| super::spelling::singular(own) == *word))
+        };
+        let paths: Vec<String> = self
+            .files
+            .files_within(&directory)
+            .into_iter()
+            .filter(fits)
+            .map(str::to_owned)
+            .collect();
+        let is_clear = paths.len() == 1 || paths.len() > 1 && is_plural(mention);
+        is_clear.then_some(paths)
     }
 
     /// Returns the files of a type: "the jpgs in photos", "all the tmp files", "every .log".
@@ -195,6 +254,16 @@ impl Understanding<'_> {
         kept
     }
 
+    /// Returns the files whose whole names stand in a text: "log.txt", and not merely "log".
+    pub(super) fn named_files(&self, request: &RequestWords<'_>) -> Vec<String> {
+        let lower = request.text.to_lowercase();
+        let is_whole = |path: &String| {
+            let name = super::change::base_name(path).to_lowercase();
+            super::change::has_extension(&name) && lower.contains(&name)
+        };
+        self.mentioned_files(request).into_iter().filter(is_whole).collect()
+    }
+
     /// Returns the files whose names stand in a text.
     pub(super) fn mentioned_files(&self, request: &RequestWords<'_>) -> Vec<String> {
         let mut found = Vec::new();
@@ -227,14 +296,15 @@ impl Understanding<'_> {
 
 fn ask_about(mention: &str, near: &[String]) -> FoundSources {
     let near = &near[..near.len().min(MAX_LISTED_NAMES)];
-    FoundSources::Ask(if near.is_empty() {
+    let text = if near.is_empty() {
         format!("I find nothing called “{mention}” here. Which file do you mean?")
     } else {
         format!(
             "I find nothing called “{mention}” here. The nearest are:\n{}\nWhich one do you mean?",
             list_names(near)
         )
-    })
+    };
+    FoundSources::Ask(Question::about_name(text, mention))
 }
 
 /// Tells whether a part of a text is nearly the name of a path, and not merely one word of it.
@@ -263,10 +333,28 @@ fn wants_all(request: &RequestWords<'_>) -> bool {
     request.has_any(&["all", "both", "every", "each", "them"])
 }
 
+/// Words that count files, and say nothing about their names.
+#[rustfmt::skip]
+const COUNTING_WORDS: &[&str] = &[
+    "the", "both", "all", "every", "each", "two", "three", "four", "of", "copies", "copy", "my",
+    "our", "a", "file", "files",
+];
+
+/// Tells whether a mention is of several files: "both reports", "the two invoices".
+fn is_plural(mention: &str) -> bool {
+    let request = RequestWords::of(mention);
+    request.has_any(&["both", "all", "every", "each", "two", "three", "four"])
+        || request.words.iter().any(|word| {
+            !word.text.contains('.')
+                && word.text.len() > 3
+                && super::spelling::singular(&word.text) != word.text
+        })
+}
+
 /// Splits "a, b and c" into its names.
 fn split_names(mention: &str) -> Vec<&str> {
     let mut parts = vec![mention];
-    for separator in [", and ", " and ", " & ", " plus ", ", ", ","] {
+    for separator in [", and also ", " and also ", ", and ", " and ", " & ", " plus ", ", ", ","] {
         parts = parts.into_iter().flat_map(|part| part.split(separator)).collect();
     }
     parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()

@@ -35,12 +35,14 @@ async fn general_knowledge_needs_a_bigger_model() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn work_of_an_agent_that_is_not_there_is_named() {
+    let lango = Lango::silent().await;
     for (request, agent) in [
-        ("store my github token in the vault", "vault"),
-        ("send 5 USDC to 0x52908400098527886E0F7030069857D2E4169EE7", "vault"),
         ("every monday at nine, run the backup", "automator"),
+        ("store my github token in the vault", "vault"),
     ] {
-        let answer = only_words(request).await;
+        let turn = ask(&lango, request).with(&["--approve", "all"]).small_team().turn().await;
+        let answer = turn.answer();
+        assert_eq!(calls(&turn), [], "{request}");
         assert!(answer.contains(&format!("work for the {agent}")), "{request}: {answer}");
         assert!(answer.contains("lango agents list"), "{answer}");
     }
