@@ -1,0 +1,164 @@
+//! The master key: locked, unlocked, replaced.
+
+use std::time::Duration;
+
+use lango_keystore::{KeyStore, KeyStoreError, Protection};
+use lango_store::DatabaseLocation;
+
+use crate::fixture::{Vault, actor, get, put, secret};
+
+const PASSPHRASE: &str = "correct horse battery";
+
+async fn lock_with_passphrase(store: &KeyStore) {
+    store.set_passphrase(None, &secret(PASSPHRASE), &actor()).await.unwrap();
+    store.lock(&actor()).await.unwrap();
+}
+
+pub(crate) async fn a_passphrase_locks_and_unlocks_the_vault_for_other_processes_too(
+    location: DatabaseLocation,
+) {
+    let vault = Vault::new(location);
+    let store = vault.process().await;
+    put(&store, "github", "value").await;
+    assert_eq!(store.status().await.unwrap().protection, Protection::KeyFile);
+    assert!(matches!(store.lock(&actor()).await, Err(KeyStoreError::NoPassphrase)));
+    lock_with_passphrase(&store).await;
+    assert!(!store.key_file().exists(), "it would open the vault without the passphrase");
+    let other = vault.process().await;
+    for process in [&store, &other] {
+        assert!(matches!(get(process, "github").await, Err(KeyStoreError::Locked)));
+        let status = process.status().await.unwrap();
+        assert_eq!((status.protection, status.unlocked), (Protection::Passphrase, false));
+        assert_eq!(status.secrets, 1);
+    }
+    store.unlock(&secret(PASSPHRASE), None, &actor()).await.unwrap();
+    assert_eq!(get(&store, "github").await.unwrap(), "value");
+    assert_eq!(get(&other, "github").await.unwrap(), "value");
+    // Locking in one process locks the others.
+    vault.process().await.lock(&actor()).await.unwrap();
+    for process in [&store, &other] {
+        assert!(matches!(get(process, "github").await, Err(KeyStoreError::Locked)));
+    }
+    // A time that has passed locks it as well.
+    store.unlock(&secret(PASSPHRASE), Some(Duration::ZERO), &actor()).await.unwrap();
+    assert!(matches!(get(&store, "github").await, Err(KeyStoreError::Locked)));
+    assert!(matches!(get(&vault.process().await, "github").await, Err(KeyStoreError::Locked)));
+}
+
+pub(crate) async fn wrong_passphrases_make_the_next_guess_wait_in_every_process(
+    location: DatabaseLocation,
+) {
+    let vault = Vault::new(location);
+    let store = vault.process().await;
+    put(&store, "github", "value").await;
+    lock_with_passphrase(&store).await;
+    let mut wrong = 0;
+    let waits = loop {
+        let process = vault.process().await;
+        match process.unlock(&secret("a wrong guess"), None, &actor()).await.unwrap_err() {
+            KeyStoreError::WrongPassphrase => wrong += 1,
+            KeyStoreError::Backoff { seconds } => break seconds,
+            other => panic!("{other}"),
+        }
+        assert!(wrong < 10, "guesses are never slowed down");
+    };
+    assert!((3..=5).contains(&wrong) && waits >= 1, "{wrong} {waits}");
+    let right = vault.process().await.unlock(&secret(PASSPHRASE), None, &actor()).await;
+    assert!(matches!(right, Err(KeyStoreError::Backoff { .. })), "the right one waits too");
+}
+
+pub(crate) async fn a_passphrase_is_changed_while_another_process_works(
+    location: DatabaseLocation,
+) {
+    let vault = Vault::new(location);
+    let (store, worker) = (vault.process().await, vault.process().await);
+    put(&store, "github", "value").await;
+    lock_with_passphrase(&store).await;
+    worker.unlock(&secret(PASSPHRASE), None, &actor()).await.unwrap();
+    let new = secret("another long passphrase");
+    let denied = store.set_passphrase(None, &new, &actor()).await;
+    assert!(matches!(denied, Err(KeyStoreError::PassphraseNeeded)));
+    let short = store.set_passphrase(Some(&secret(PASSPHRASE)), &secret("short"), &actor()).await;
+    assert!(matches!(short, Err(KeyStoreError::ShortPassphrase)));
+    store.set_passphrase(Some(&secret(PASSPHRASE)), &new, &actor()).await.unwrap();
+    assert_eq!(get(&worker, "github").await.unwrap(), "value", "it goes on");
+    store.lock(&actor()).await.unwrap();
+    let old = store.unlock(&secret(PASSPHRASE), None, &actor()).await;
+    assert!(matches!(old, Err(KeyStoreError::WrongPassphrase)));
+    store.unlock(&new, None, &actor()).await.unwrap();
+    store.remove_passphrase(&new, &actor()).await.unwrap();
+    assert_eq!(get(&vault.process().await, "github").await.unwrap(), "value");
+}
+
+pub(crate) async fn the_master_key_is_replaced_while_another_process_works(
+    location: DatabaseLocation,
+) {
+    let vault = Vault::new(location);
+    let (store, worker) = (vault.process().await, vault.process().await);
+    put(&store, "github", "value").await;
+    assert_eq!(get(&worker, "github").await.unwrap(), "value");
+    assert_eq!(store.rotate(None, false, &actor()).await.unwrap(), 2);
+    assert_eq!(get(&worker, "github").await.unwrap(), "value");
+    put(&worker, "github", "newer").await;
+    assert_eq!(get(&store, "github").await.unwrap(), "newer");
+    // With a passphrase, an unlocked process follows to the new key, unless it must not.
+    lock_with_passphrase(&store).await;
+    worker.unlock(&secret(PASSPHRASE), None, &actor()).await.unwrap();
+    store.rotate(Some(&secret(PASSPHRASE)), false, &actor()).await.unwrap();
+    store.rotate(Some(&secret(PASSPHRASE)), false, &actor()).await.unwrap();
+    assert_eq!(get(&worker, "github").await.unwrap(), "newer");
+    store.rotate(Some(&secret(PASSPHRASE)), true, &actor()).await.unwrap();
+    assert!(matches!(get(&worker, "github").await, Err(KeyStoreError::Locked)));
+    worker.unlock(&secret(PASSPHRASE), None, &actor()).await.unwrap();
+    assert_eq!(get(&worker, "github").await.unwrap(), "newer");
+}
+
+pub(crate) async fn of_two_processes_that_replace_the_key_at_once_none_loses_a_value(
+    location: DatabaseLocation,
+) {
+    let vault = Vault::new(location);
+    let store = vault.process().await;
+    for number in 0..20 {
+        put(&store, &format!("s{number}"), &format!("value {number}")).await;
+    }
+    for round in 0..5 {
+        let (one, other) = (vault.process().await, vault.process().await);
+        let writer = vault.process().await;
+        let write = async { put(&writer, "s0", &format!("round {round}")).await };
+        let actor = actor();
+        let (first, second, ()) =
+            tokio::join!(one.rotate(None, false, &actor), other.rotate(None, false, &actor), write);
+        let done = [&first, &second].into_iter().filter(|result| result.is_ok()).count();
+        for result in [first, second] {
+            assert!(matches!(result, Ok(_) | Err(KeyStoreError::Changed)), "{result:?}");
+        }
+        for process in [&one, &other, &writer, &vault.process().await] {
+            assert_eq!(get(process, "s0").await.unwrap(), format!("round {round}"), "{done}");
+            for number in 1..20 {
+                let value = get(process, &format!("s{number}")).await.unwrap();
+                assert_eq!(value, format!("value {number}"));
+            }
+        }
+    }
+}
+
+pub(crate) async fn a_lost_and_a_foreign_key_file_are_named(location: DatabaseLocation) {
+    let vault = Vault::new(location);
+    let store = vault.process().await;
+    put(&store, "github", "value").await;
+    let file = store.key_file().to_owned();
+    let kept = vault.directory.path().join("kept");
+    std::fs::rename(&file, &kept).unwrap();
+    let error = get(&vault.process().await, "github").await.unwrap_err();
+    assert!(matches!(error, KeyStoreError::MissingKeyFile(_)), "{error}");
+    assert!(error.to_string().contains("lango vault import"), "{error}");
+    assert!(!file.exists(), "no new key takes the place of a lost one");
+    let text = std::fs::read_to_string(&kept).unwrap();
+    let (header, _) = text.split_once(':').unwrap();
+    std::fs::copy(&kept, &file).unwrap();
+    std::fs::write(&file, format!("{header}:{}\n", "ab".repeat(32))).unwrap();
+    let error = get(&vault.process().await, "github").await.unwrap_err();
+    assert!(matches!(error, KeyStoreError::OtherKeyFile(_)), "{error}");
+    std::fs::rename(&kept, &file).unwrap();
+    assert_eq!(get(&vault.process().await, "github").await.unwrap(), "value");
+}
