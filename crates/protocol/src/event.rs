@@ -301,6 +301,8 @@ pub enum MessageOrigin {
     Openai,
     /// A program that uses MCP.
     Mcp,
+    /// Work of the automator: a job, or a task in the background.
+    Work,
 }
 
 /// Describes the API client that sent a message. Its words are untrusted: they are answered, and

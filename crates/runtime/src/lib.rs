@@ -33,13 +33,13 @@ mod remote;
 mod request;
 mod retry;
 mod runtime;
-mod scrub;
 mod session;
 mod settings;
 mod take_up;
 mod team;
 mod turn;
 mod words;
+mod work;
 
 pub use agent::{AgentContext, AgentParts};
 pub use approval::{
@@ -50,6 +50,7 @@ pub use caller::{OWNER, Teams, find_session_space, outcome_for_clients, owns_ses
 pub use context::{ContextFuture, ContextRequest, ContextSource, collect_context};
 pub use events_adapter::{EventsAdapter, PastTurn};
 pub use handle::{TurnError, TurnHandle};
+pub use lango_redaction::Scrubber;
 pub use live::TurnSubscription;
 pub use observer::{Advice, AdviceFuture, Advisor, FinishedTurn, ObserverFuture, TurnObserver};
 pub use offer::offered_tools;
@@ -57,10 +58,10 @@ pub use record::TurnRecord;
 pub use remote::{RemoteAgent, RemoteFuture, RemoteReply, RemoteRequest};
 pub use request::{TurnInput, TurnRequest};
 pub use runtime::{AgentModel, Runtime, RuntimeParts};
-pub use scrub::Scrubber;
 pub use settings::Settings;
 pub use take_up::TurnCollector;
 pub use team::describe_cards;
+pub use work::{WorkListener, WorkRunner, store_work_request};
 
 /// The parts of the database's schema that this crate owns.
 pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] = &[approval::RULES_COMPONENT];

@@ -43,22 +43,31 @@ struct StoredImage {
 impl SharedRuntime {
     /// Writes a request as text, without secrets.
     pub(crate) fn store_request(&self, request: &TurnRequest) -> Result<String, StoreError> {
-        let scrub = |text: &str| self.scrubber.scrub(text).into_owned();
-        let input = match &request.input {
-            TurnInput::Message(message) => StoredInput::Message {
-                text: scrub(&message.text),
-                attachment: message.attachment.as_deref().map(scrub),
-                images: message.images.iter().map(StoredImage::of).collect(),
-            },
-            TurnInput::Call(call) => {
-                StoredInput::Call(DirectCall { arguments: scrub(&call.arguments), ..call.clone() })
-            }
-        };
-        let stored =
-            StoredRequest { input, origin: request.origin, sender: request.sender.clone() };
-        serde_json::to_string(&stored)
-            .map_err(|error| StoreError::Query { reason: error.to_string() })
+        write_request(request, |text| self.scrubber.scrub(text).into_owned())
     }
+}
+
+/// Writes a request whose words have no secrets.
+pub(crate) fn store_plain_request(request: &TurnRequest) -> Result<String, StoreError> {
+    write_request(request, str::to_owned)
+}
+
+fn write_request(
+    request: &TurnRequest,
+    scrub: impl Fn(&str) -> String,
+) -> Result<String, StoreError> {
+    let input = match &request.input {
+        TurnInput::Message(message) => StoredInput::Message {
+            text: scrub(&message.text),
+            attachment: message.attachment.as_deref().map(&scrub),
+            images: message.images.iter().map(StoredImage::of).collect(),
+        },
+        TurnInput::Call(call) => {
+            StoredInput::Call(DirectCall { arguments: scrub(&call.arguments), ..call.clone() })
+        }
+    };
+    let stored = StoredRequest { input, origin: request.origin, sender: request.sender.clone() };
+    serde_json::to_string(&stored).map_err(|error| StoreError::Query { reason: error.to_string() })
 }
 
 impl StoredImage {

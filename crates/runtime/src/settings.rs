@@ -1,14 +1,18 @@
 //! Defines the limits of the runtime.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lango_protocol::BudgetLimits;
+use lango_redaction::PrivacyFilter;
 
 use crate::ApprovalPolicy;
 
 /// Holds the settings of turns.
 #[derive(Debug, Clone)]
 pub struct Settings {
+    /// Replaces personal data in requests to models that are not on this machine.
+    pub privacy: Option<Arc<PrivacyFilter>>,
     /// The budget of one turn.
     pub limits: BudgetLimits,
     /// The policy for calls that need a person's approval.
@@ -34,6 +38,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            privacy: None,
             limits: BudgetLimits::default(),
             approval_policy: ApprovalPolicy::default(),
             approval_expiry: Duration::from_hours(1),

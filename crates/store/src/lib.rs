@@ -27,7 +27,7 @@ pub use journal::{
     AnswerOutcome, ApprovalAnswerRow, ClaimError, Journal, JournalAppend, LeaseOwner,
     PendingApproval, PrecedingTurn, ProcessIdentity, QueuePlace, QueuedTurn, RedactedEvent,
     Redaction, RedactionReport, SessionClaim, SessionSummary, StoredOutput, TurnState,
-    UnfinishedTurn,
+    UnfinishedTurn, WorkFilter, WorkItem, WorkScope, WorkState,
 };
 pub use location::DatabaseLocation;
 pub use migration::{Migration, SchemaComponent};

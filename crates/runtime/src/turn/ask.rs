@@ -11,11 +11,15 @@ use lango_protocol::{EventBody, Usage, WarningCode};
 use lango_text::truncate;
 use tracing::Instrument as _;
 
+use super::leaks::RequestGuard;
 use super::think::ends_turn;
 use super::{SpeakerRole, Turn, TurnStop};
 use crate::recorder::{EventDraft, Speaker};
 use crate::team::Agent;
 use crate::words;
+
+/// Names the provider of the embedded model.
+const EMBEDDED_PROVIDER: &str = "embedded";
 
 /// Limits the reasoning that is stored of one reply. It is for people; models never see it again.
 const MAX_REASONING_BYTES: usize = 64 * 1024;
@@ -62,8 +66,12 @@ impl Turn {
         speaker: &Speaker,
         role: SpeakerRole<'_>,
         step: u32,
-        request: ModelRequest,
+        mut request: ModelRequest,
     ) -> Result<ModelReply, TurnStop> {
+        // Nothing of a request to the embedded model leaves this machine.
+        let is_remote = agent.model.model.id().provider != EMBEDDED_PROVIDER;
+        let privacy = self.shared.settings.privacy.as_deref().filter(|_| is_remote);
+        let mut guard = RequestGuard::apply(&self.shared.scrubber, privacy, &mut request);
         let request_size = RequestSize::of(&request);
         let limit = self.shared.settings.reply_bytes;
         let mut model_reply = ModelReply::default();
@@ -72,6 +80,7 @@ impl Turn {
         while let Some(event) = stream.next().await {
             match event.map_err(TurnStop::Provider)? {
                 ModelEvent::Text(text) => {
+                    let text = guard.push_text(&text);
                     model_reply.text.push_str(&text);
                     let shown = model_reply.filter.push(&text);
                     if !shown.is_empty() {
@@ -79,12 +88,15 @@ impl Turn {
                     }
                     if model_reply.text.len() > limit {
                         model_reply.truncate_text(limit);
+                        // What was held back comes after the cut.
+                        guard.restart();
                         break;
                     }
                 }
                 ModelEvent::Setback(setback) => {
                     // Warnings remain valid; everything else belongs to the discarded reply.
                     model_reply = ModelReply { notes: model_reply.notes, ..ModelReply::default() };
+                    guard.restart();
                     let setback = self.describe_setback(agent, &setback);
                     self.recorder
                         .record(vec![EventDraft::with_step(speaker, step, setback)])
@@ -94,7 +106,12 @@ impl Turn {
                 other => model_reply.store_event(other),
             }
         }
-        let rest = std::mem::take(&mut model_reply.filter).finish();
+        let held_back = guard.finish_text();
+        model_reply.text.push_str(&held_back);
+        let shown = model_reply.filter.push(&held_back);
+        let rest = shown + &std::mem::take(&mut model_reply.filter).finish();
+        model_reply.calls.iter_mut().for_each(|call| guard.clean_call(call));
+        model_reply.reasoning = guard.clean(&model_reply.reasoning);
         if !rest.is_empty() {
             self.recorder.show_text(speaker, step, rest, ends_turn(role)).await;
         }

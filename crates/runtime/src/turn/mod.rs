@@ -6,6 +6,7 @@
 mod ask;
 mod delegate;
 mod direct;
+mod leaks;
 mod remote;
 mod think;
 

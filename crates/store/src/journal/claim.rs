@@ -217,11 +217,12 @@ impl Journal {
         }
         // The lease is taken first, so that no process appends to a session that is being deleted.
         let token = random_token();
-        let mut batch = Batch::with_capacity(9);
+        let mut batch = Batch::with_capacity(10);
         batch.push(lease::build_take(self.clock, id, token, session_state.lease.as_ref()));
         for sql in [
             "DELETE FROM events WHERE session = $1",
             "DELETE FROM queued_turns WHERE session = $1",
+            "DELETE FROM work WHERE session = $1",
             "DELETE FROM open_turns WHERE session = $1",
             "DELETE FROM approvals WHERE session = $1",
             "DELETE FROM outputs WHERE session = $1",

@@ -1,7 +1,8 @@
 //! Records the events of every session, append-only except for redactions (`redact.rs`).
 //!
 //! One process at a time holds a session by a lease; every append proves that it still does. Turns
-//! that were accepted and wait are in a queue (`queue.rs`). The meaning of events and of queued
+//! that were accepted and wait are in a queue (`queue.rs`); those that run by themselves belong to a piece
+//! of work (`work.rs`). The meaning of events and of queued
 //! requests is left to their writers and readers.
 
 mod active;
@@ -17,6 +18,8 @@ mod read;
 mod redact;
 pub(crate) mod schema;
 mod sessions;
+mod work;
+mod work_state;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +34,8 @@ pub use owner::{LeaseOwner, ProcessIdentity};
 pub use queue::{PrecedingTurn, QueuePlace, QueuedTurn, TurnState};
 pub use redact::{RedactedEvent, Redaction, RedactionReport};
 pub use sessions::{SessionSummary, UnfinishedTurn};
+pub use work::{WorkFilter, WorkItem, WorkScope};
+pub use work_state::WorkState;
 
 /// The journal of a database. Clones are cheap and share the connections.
 #[derive(Clone)]

@@ -180,7 +180,7 @@ impl Journal {
     }
 
     /// Returns the sessions in which promised turns wait or were interrupted, and that no live
-    /// process holds.
+    /// process holds. Those of work are left out: it has its own list.
     pub async fn list_abandoned_sessions(&self) -> Result<Vec<SessionId>, StoreError> {
         let statement = timed!(
             self.clock,
@@ -189,7 +189,8 @@ impl Journal {
             "$1",
             " FROM (SELECT session FROM queued_turns UNION \
              SELECT session FROM open_turns WHERE promised = 1) AS waiting \
-             LEFT JOIN leases AS lease ON lease.name = 'session:' || waiting.session"
+             LEFT JOIN leases AS lease ON lease.name = 'session:' || waiting.session \
+             WHERE NOT EXISTS (SELECT 1 FROM work WHERE work.session = waiting.session)"
         );
         let rows = self.database.query(self.clock.bind_now(statement)).await?;
         let mut sessions = Vec::new();

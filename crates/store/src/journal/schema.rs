@@ -11,6 +11,7 @@ pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
         Migration { version: 4, sqlite: SQLITE_4, postgres: POSTGRES_4 },
         Migration { version: 5, sqlite: CHECKSUMS, postgres: CHECKSUMS },
         Migration { version: 6, sqlite: LAST_USES, postgres: LAST_USES },
+        Migration { version: 7, sqlite: WORK, postgres: WORK },
     ],
 };
 
@@ -195,4 +196,34 @@ CREATE INDEX sessions_by_last_use ON sessions (last_use);
 const CHECKSUMS: &str = "
 ALTER TABLE events ADD COLUMN checksum BIGINT;
 ALTER TABLE outputs ADD COLUMN checksum BIGINT;
+";
+
+// Work that runs by itself, each as a promised turn. A row is written once for each id; `state` says
+// how far it is.
+const WORK: &str = "
+CREATE TABLE work (
+    id TEXT NOT NULL PRIMARY KEY,
+    kind TEXT NOT NULL,
+    parent TEXT NOT NULL,
+    client TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    depth BIGINT NOT NULL,
+    session TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    request TEXT NOT NULL,
+    title TEXT NOT NULL,
+    state TEXT NOT NULL,
+    due_at BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    started_at BIGINT,
+    ended_at BIGINT,
+    result TEXT NOT NULL,
+    reply_to TEXT NOT NULL,
+    is_delivered BIGINT NOT NULL,
+    is_cancelled BIGINT NOT NULL
+);
+CREATE INDEX work_by_state ON work (state, due_at);
+CREATE INDEX work_of_parent ON work (parent, due_at);
+CREATE INDEX work_of_session ON work (session);
+CREATE INDEX work_undelivered ON work (client, ended_at) WHERE is_delivered = 0;
 ";

@@ -127,7 +127,14 @@ async fn a_repair_keeps_the_damaged_file_and_every_row_that_can_be_read() {
     let path = directory.path().join("lango.db");
     fill(&path).await;
     let mut content = fs::read(&path).unwrap();
-    let page = content.len() / PAGE_BYTES / 2 * PAGE_BYTES;
+    // A page with events, whatever other tables there are.
+    let has_events = |page: &usize| {
+        let bytes = &content[*page..*page + PAGE_BYTES];
+        bytes.windows(12).any(|part| part == b"user_message")
+    };
+    let pages: Vec<usize> =
+        (1..content.len() / PAGE_BYTES).map(|n| n * PAGE_BYTES).filter(has_events).collect();
+    let page = pages[pages.len() / 2];
     content[page..page + PAGE_BYTES].fill(0);
     fs::write(&path, &content).unwrap();
     assert!(is_found(&path).await);

@@ -10,3 +10,4 @@ pub(crate) mod migrations;
 pub(crate) mod queue;
 pub(crate) mod redactions;
 pub(crate) mod sessions;
+pub(crate) mod work;
