@@ -1,5 +1,6 @@
 //! Limits how much the operator's tools may read, return and run.
 
+use lango_keystore::SecretHandles;
 use lango_sandbox::{Sandbox, SandboxPolicy};
 
 use crate::{Environment, Skills};
@@ -36,6 +37,8 @@ pub struct OperatorSettings {
     pub policy: SandboxPolicy,
     /// The skills that are offered as `skill_…`.
     pub skills: Skills,
+    /// The handles of secrets that commands get in their environment.
+    pub handles: SecretHandles,
 }
 
 impl Default for OperatorSettings {
@@ -55,6 +58,7 @@ impl Default for OperatorSettings {
             sandbox: Sandbox::default(),
             policy: SandboxPolicy::default(),
             skills: Skills::default(),
+            handles: SecretHandles::default(),
         }
     }
 }

@@ -93,7 +93,7 @@ impl Tool for StartProcess {
             workspace.absolute_directory(&workspace.check_path(cwd.as_deref().unwrap_or("."))?)
         })
         .await?;
-        let started = self.launcher.start_command(&command, &directory, &rights).await;
+        let started = self.launcher.start_command(&command, &directory, &rights, Vec::new()).await;
         let confined = started.map_err(convert_error)?;
         let entry = ProcessEntry {
             id: context.call.to_string(),

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::launch::Launcher;
 use super::preview::{CommandCall, build_command_proposal};
 use super::run_to_end::{CommandLimits, ShellResult, convert_error, run_to_end};
+use super::secret_variables::{SecretVariables, propose_secrets, resolve_secrets};
 use crate::blocking::run_blocking;
 use crate::sentence::{code, describe_activity};
 use crate::{OperatorSettings, Workspace};
@@ -37,6 +38,9 @@ pub(crate) struct ShellArguments {
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     rights: Rights,
+    /// Variables with handles of secrets.
+    #[serde(default)]
+    secrets: SecretVariables,
 }
 
 fn default_timeout_seconds() -> u64 {
@@ -64,7 +68,7 @@ impl Tool for RunShell {
         arguments: ShellArguments,
         context: ToolContext,
     ) -> Result<ShellResult, ToolError> {
-        let ShellArguments { command, cwd, timeout_seconds, rights } = arguments;
+        let ShellArguments { command, cwd, timeout_seconds, rights, secrets } = arguments;
         let max_seconds = self.settings.max_timeout_seconds;
         if !(1..=max_seconds).contains(&timeout_seconds) {
             return Err(ToolError::Arguments(format!(
@@ -78,7 +82,9 @@ impl Tool for RunShell {
         })
         .await?;
 
-        let started = self.launcher.start_command(&command, &directory, &rights).await;
+        let variables =
+            resolve_secrets(&self.settings.handles, secrets, &command, &context).await?;
+        let started = self.launcher.start_command(&command, &directory, &rights, variables).await;
         let confined = started.map_err(convert_error)?;
         let limits = CommandLimits { timeout_seconds, rights: Some(&rights) };
         run_to_end(confined, &self.launcher, &self.settings, &context, limits).await
@@ -97,10 +103,11 @@ impl Tool for RunShell {
     }
 
     fn propose(&self, arguments: &ShellArguments) -> Option<Proposal> {
-        let ShellArguments { command, cwd, timeout_seconds, rights } = arguments;
+        let ShellArguments { command, cwd, timeout_seconds, rights, secrets } = arguments;
         let how = format!("for at most {timeout_seconds} s");
         let call = CommandCall { command, cwd: cwd.as_deref(), rights, how: &how };
-        Some(build_command_proposal(&self.workspace, &self.launcher, &call))
+        let proposal = build_command_proposal(&self.workspace, &self.launcher, &call);
+        Some(propose_secrets(&self.settings.handles, secrets, proposal))
     }
 }
 

@@ -23,12 +23,14 @@ impl Launcher {
         Self { workspace, settings }
     }
 
-    /// Starts a shell command in `directory`, with rights beyond the sandbox.
+    /// Starts a shell command in `directory`, with rights beyond the sandbox and variables beyond the
+    /// usual ones.
     pub(super) async fn start_command(
         &self,
         command: &str,
         directory: &Path,
         rights: &Rights,
+        variables: Vec<(OsString, OsString)>,
     ) -> Result<ConfinedProcess, SandboxError> {
         let granted: Result<Vec<_>, _> =
             rights.iter().map(|right| self.resolve_right(directory, right)).collect();
@@ -36,6 +38,7 @@ impl Launcher {
         let mut job = self.build_job("/bin/sh".into(), directory);
         // Without the dashes a command that starts with one would be taken for options.
         job.arguments = ["-c", "--", command].map(Into::into).into();
+        job.environment.extend(variables);
         for right in granted {
             job.bounds.grant(right);
         }

@@ -12,6 +12,7 @@ mod program;
 mod run_to_end;
 mod script_preview;
 mod scripts;
+mod secret_variables;
 mod tail;
 
 pub(crate) use background::{ProcessStatus, StartProcess, StopProcess};

@@ -1,0 +1,60 @@
+//! Opens the automator from its settings and resources, and returns the parts that it contributes.
+
+use lango_runtime::AgentParts;
+use lango_store::{Database, Journal, StoreError};
+use lango_tool::RegisteredTool;
+
+use crate::tools::{
+    AddJob, CancelTask, ListJobs, ListTasks, PauseJob, RemoveJob, ResumeJob, ShowHistory,
+    ShowResult, ShowTask, SubmitTask,
+};
+use crate::{AutomatorSettings, BackgroundTasks, JobBook};
+
+/// What the automator needs of the program.
+pub struct AutomatorResources {
+    /// The database of the jobs.
+    pub database: Database,
+    /// The journal in it.
+    pub journal: Journal,
+}
+
+/// The automator: jobs and background tasks.
+pub struct AutomatorAgent {
+    jobs: JobBook,
+}
+
+impl AutomatorAgent {
+    /// Opens the jobs of a database.
+    pub async fn open(
+        settings: AutomatorSettings,
+        resources: AutomatorResources,
+    ) -> Result<Self, StoreError> {
+        let AutomatorResources { database, journal } = resources;
+        Ok(Self { jobs: JobBook::open(settings, database, journal).await? })
+    }
+
+    /// Returns the jobs.
+    pub fn jobs(&self) -> &JobBook {
+        &self.jobs
+    }
+
+    /// Returns the automator's contributions to turns.
+    pub fn parts(&self) -> AgentParts {
+        let jobs = || self.jobs.clone();
+        let tasks = || BackgroundTasks::new(self.jobs.clone());
+        let tools = vec![
+            RegisteredTool::new(AddJob { jobs: jobs() }),
+            RegisteredTool::new(ListJobs { jobs: jobs() }),
+            RegisteredTool::new(ShowHistory { jobs: jobs() }),
+            RegisteredTool::new(PauseJob { jobs: jobs() }),
+            RegisteredTool::new(ResumeJob { jobs: jobs() }),
+            RegisteredTool::new(RemoveJob { jobs: jobs() }),
+            RegisteredTool::new(SubmitTask { tasks: tasks(), jobs: jobs() }),
+            RegisteredTool::new(ShowTask { tasks: tasks() }),
+            RegisteredTool::new(ListTasks { tasks: tasks() }),
+            RegisteredTool::new(ShowResult { tasks: tasks() }),
+            RegisteredTool::new(CancelTask { tasks: tasks() }),
+        ];
+        AgentParts { tools, ..AgentParts::default() }
+    }
+}

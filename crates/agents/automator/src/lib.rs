@@ -1,0 +1,34 @@
+//! The automator: work that happens later, again and again, or in the background.
+//!
+//! A job has a schedule; a scheduler writes a piece of work for each of its occurrences, once, and the
+//! runtime runs it as a promised turn (`WorkRunner` in `lango-runtime`). A background task is a piece of
+//! work without a schedule.
+
+mod agent;
+mod background;
+mod error;
+mod job;
+mod jobs;
+mod matching;
+mod presence;
+mod reminder;
+mod scheduler;
+mod schema;
+mod service;
+mod settings;
+mod tools;
+mod view;
+
+pub use agent::{AutomatorAgent, AutomatorResources};
+pub use background::{BACKGROUND_KIND, BackgroundTasks, NewTask};
+pub use error::AutomatorError;
+pub use job::{CatchUp, Job, JobAction, JobState, Overlap};
+pub use jobs::{JOB_KIND, JobBook, NewJob};
+pub use presence::{Presence, ServiceKind};
+pub use scheduler::Scheduler;
+pub use service::AutomationService;
+pub use settings::AutomatorSettings;
+pub use view::{JobView, RunView};
+
+/// The parts of the database's schema that this crate owns.
+pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] = &[schema::COMPONENT];

@@ -1,0 +1,64 @@
+//! Runs everything that is due, as long as a process is up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lango_protocol::Timestamp;
+use lango_runtime::{WorkListener, WorkRunner};
+use tokio_util::sync::CancellationToken;
+
+use crate::{AutomatorError, JobBook, Scheduler};
+
+/// Sets how often the database is looked at for what other processes wrote. Each look is a few reads of
+/// indexes.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The longest wait after the database failed.
+const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
+
+/// Runs due work.
+pub struct AutomationService {
+    jobs: JobBook,
+    scheduler: Scheduler,
+    runner: WorkRunner,
+    listener: Arc<dyn WorkListener>,
+}
+
+impl AutomationService {
+    /// Creates a service that runs the work of the runner's scope.
+    pub fn new(jobs: JobBook, runner: WorkRunner, listener: Arc<dyn WorkListener>) -> Self {
+        let scheduler = Scheduler::new(jobs.clone(), runner.scope().clone());
+        Self { jobs, scheduler, runner, listener }
+    }
+
+    /// Runs what is due, until it is stopped. Turns that run are not stopped.
+    pub async fn run(self, stop: CancellationToken) {
+        let mut wait = LOOK_INTERVAL;
+        while !stop.is_cancelled() {
+            match self.run_once(Timestamp::now()).await {
+                Ok(()) => wait = LOOK_INTERVAL,
+                Err(error) => {
+                    // The database may come back.
+                    if wait == LOOK_INTERVAL {
+                        tracing::warn!(%error, "cannot look for due work");
+                    }
+                    wait = (wait * 2).min(MAX_RETRY_WAIT);
+                }
+            }
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = self.jobs.wake.notified() => {}
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+
+    /// Runs what is due now, once.
+    pub async fn run_once(&self, now: Timestamp) -> Result<(), AutomatorError> {
+        for reminder in self.scheduler.fire_due(now).await? {
+            self.listener.ended(&reminder);
+        }
+        self.runner.run_due(now).await?;
+        Ok(self.runner.stop_cancelled().await?)
+    }
+}

@@ -1,0 +1,166 @@
+//! Implements `cron_add`, which adds a job.
+
+use jiff::{SignedDuration, Timestamp as Moment};
+use lango_protocol::{CallReport, EventBody, Timestamp};
+use lango_schedule::{Schedule, Zone};
+use lango_text::{code_span, make_lines_visible};
+use lango_tool::{CarriedText, Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::job::{CatchUp, Job, JobAction, Overlap};
+use crate::reminder::{choose_action, reminder_text};
+use crate::{AutomatorError, JobBook, JobView, NewJob};
+
+pub(crate) struct AddJob {
+    pub(crate) jobs: JobBook,
+}
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AddArguments {
+    /// What to call the job; made of the task when absent.
+    #[serde(default)]
+    name: Option<String>,
+    /// When: a cron expression of five fields, "every 10m", "every weekday at 9:00", "tomorrow at
+    /// noon", or "at 2026-12-01T09:00".
+    schedule: ScheduleText,
+    /// What to do then, complete in itself: it runs without this conversation.
+    task: String,
+    /// Time zone of the schedule, such as `Europe/Berlin`; the user's own when absent.
+    #[serde(default)]
+    timezone: Option<String>,
+    /// What to do about missed runs: leave them out, or run once.
+    #[serde(default)]
+    catch_up: Option<CatchUp>,
+    /// What to do while the run before has not ended: leave it out, or run afterwards.
+    #[serde(default)]
+    overlap: Option<Overlap>,
+}
+
+/// A schedule that can be read. Another one is refused before a person is asked about it.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(with = "String")]
+struct ScheduleText(String);
+
+impl<'de> Deserialize<'de> for ScheduleText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Schedule::parse(&text, &Zone::of_machine(), Moment::now())
+            .map_err(serde::de::Error::custom)?;
+        Ok(Self(text))
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct AddOutput {
+    #[serde(flatten)]
+    job: JobView,
+    /// What to do so that it runs, if nothing runs it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+impl AddJob {
+    /// Returns the words of the user in this turn.
+    async fn user_words(&self, context: &ToolContext) -> Result<Option<String>, AutomatorError> {
+        let journal = self.jobs.journal();
+        let events = journal.read_turn_events(&context.session, context.turn).await?;
+        Ok(events.into_iter().find_map(|event| match event.body {
+            EventBody::UserMessage { text, .. } => Some(text),
+            _ => None,
+        }))
+    }
+
+    /// Describes a schedule for a question, with nothing in it that changes while the question waits.
+    fn describe_schedule(&self, arguments: &AddArguments) -> Option<String> {
+        let zone = match &arguments.timezone {
+            Some(name) => Zone::find(name).ok()?,
+            None => self.jobs.settings.zone.clone(),
+        };
+        let (now, later) = (Moment::now(), Moment::now() + SignedDuration::from_mins(2));
+        let at = |moment| Schedule::parse(&arguments.schedule.0, &zone, moment).ok();
+        let described = at(now)?.describe();
+        let is_fixed = at(later).is_some_and(|schedule| schedule.describe() == described);
+        is_fixed.then(|| format!("{described}, {zone}"))
+    }
+}
+
+impl Tool for AddJob {
+    type Arguments = AddArguments;
+    type Output = AddOutput;
+    const NAME: &'static str = "cron_add";
+    const DESCRIPTION: &'static str = "Adds a recurring or timed job: does a task, or reminds the user, on a \
+         schedule. Returns its id and the next three times.";
+    const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: AddArguments,
+        context: ToolContext,
+    ) -> Result<AddOutput, ToolError> {
+        let words = self.user_words(&context).await?;
+        let action = choose_action(&arguments.task, words.as_deref());
+        let task = match action {
+            JobAction::Remind => reminder_text(&arguments.task).to_owned(),
+            JobAction::Run => arguments.task,
+        };
+        let job: Job = self
+            .jobs
+            .add(NewJob {
+                name: arguments.name,
+                schedule: arguments.schedule.0,
+                task,
+                action,
+                zone: arguments.timezone,
+                catch_up: arguments.catch_up,
+                overlap: arguments.overlap,
+                space: context.space.own().clone(),
+                session: Some(context.session.clone()),
+            })
+            .await?;
+        let notice = self.jobs.describe_absence().await.map_err(AutomatorError::from)?;
+        Ok(AddOutput { job: JobView::of(&job, Timestamp::now()), notice })
+    }
+
+    fn propose(&self, arguments: &AddArguments) -> Option<Proposal> {
+        let schedule = &arguments.schedule.0;
+        let when = match self.describe_schedule(arguments) {
+            Some(described) => format!("{schedule} ({described})"),
+            None => schedule.clone(),
+        };
+        let summary = format!(
+            "{}\n{}\nIt runs by itself, without you, with the rights that you have now.",
+            make_lines_visible(&when, "When: "),
+            make_lines_visible(&arguments.task, "Task: "),
+        );
+        let step = ProposedStep::new([schedule.as_str(), arguments.task.as_str()]);
+        let carried_text = Some(CarriedText { text: arguments.task.clone(), to: None });
+        Some(Proposal { carried_text, ..Proposal::of_step(summary, step) })
+    }
+
+    fn describe(&self, _: &AddArguments) -> Option<String> {
+        Some("Adding a job".to_owned())
+    }
+
+    fn report(&self, _: &AddArguments, output: &AddOutput) -> Option<CallReport> {
+        let job = &output.job;
+        let purpose = if job.action == "remind" {
+            format!("I'll remind you: {}", job.task)
+        } else {
+            format!("The job {} is set up", code_span(&job.id))
+        };
+        let summary = format!("{purpose} — {} ({}).", job.schedule, job.timezone);
+        let next: Vec<String> = job.next.iter().map(|time| format!("- {time}")).collect();
+        let mut report =
+            CallReport::new(summary).markdown(format!("Next:\n\n{}", next.join("\n"))).data(output);
+        if job.action == "remind" {
+            report = report.note(format!("The job is {}.", code_span(&job.id)));
+        }
+        if let Some(notice) = &output.notice {
+            report = report.note(notice.clone());
+        }
+        Some(report)
+    }
+}

@@ -1,0 +1,83 @@
+//! Implements `secrets_get`, which gives out a handle for a secret.
+
+use lango_protocol::CallReport;
+use lango_text::{code_span, make_visible};
+use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::parse_name;
+use crate::agent::{VaultTools, convert_error, owner_of};
+
+pub(crate) struct GetSecret(pub(crate) VaultTools);
+
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetArguments {
+    /// Name of the secret.
+    name: String,
+    /// What it is needed for, in a few words.
+    #[serde(default)]
+    purpose: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct IssuedSecret {
+    name: String,
+    handle: String,
+    valid_minutes: u32,
+    how_to_use: &'static str,
+}
+
+impl Tool for GetSecret {
+    type Arguments = GetArguments;
+    type Output = IssuedSecret;
+    const NAME: &'static str = "secrets_get";
+    const DESCRIPTION: &'static str = "Returns a handle for a secret, never its value. A command gets the value through `secrets` \
+         of exec_shell.";
+    const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
+    const READ_ONLY: bool = false;
+
+    async fn run(
+        &self,
+        arguments: GetArguments,
+        context: ToolContext,
+    ) -> Result<IssuedSecret, ToolError> {
+        let purpose = arguments.purpose.unwrap_or_default();
+        owner_of(&context, &purpose)?;
+        let name = parse_name(&arguments.name)?;
+        let VaultTools { store, handles, .. } = &self.0;
+        let handle = handles
+            .issue(store, &name, &context.session, &context.agent, &purpose)
+            .await
+            .map_err(convert_error)?;
+        Ok(IssuedSecret {
+            name: name.to_string(),
+            handle,
+            valid_minutes: 30,
+            how_to_use: "pass the handle on: exec_shell takes it in `secrets` as the value of a variable",
+        })
+    }
+
+    fn describe(&self, arguments: &GetArguments) -> Option<String> {
+        Some(format!("Getting a handle for the secret {}", code_span(&arguments.name)))
+    }
+
+    fn report(&self, _: &GetArguments, output: &IssuedSecret) -> Option<CallReport> {
+        let name = code_span(&output.name);
+        let summary = format!("The secret {name} can be used in this conversation for 30 minutes.");
+        let note = "Its value is not shown; you are asked before it goes anywhere.";
+        Some(CallReport::new(summary).note(note))
+    }
+
+    fn propose(&self, arguments: &GetArguments) -> Option<Proposal> {
+        let name = make_visible(&arguments.name);
+        let purpose = arguments.purpose.as_deref().map(make_visible).unwrap_or_default();
+        let purpose = if purpose.is_empty() { "not stated".to_owned() } else { purpose };
+        let summary = format!(
+            "Let this conversation use the secret {name}\nfor: {purpose}\nThe model gets a handle, not \
+             the value."
+        );
+        Some(Proposal::of(summary, [&arguments.name]))
+    }
+}

@@ -1,0 +1,141 @@
+//! Digests, encryption and signatures.
+
+use serde_json::json;
+
+use crate::fixture::Fixture;
+
+#[tokio::test]
+async fn digests_are_those_of_other_programs() {
+    let fixture = Fixture::new().await;
+    std::fs::write(fixture.path("abc"), "abc").unwrap();
+    for (algorithm, digest) in [
+        ("sha256", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        ("blake3", "6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85"),
+    ] {
+        for source in ["data", "path"] {
+            let output = fixture
+                .output("crypto_hash", json!({ source: "abc", "algorithm": algorithm }))
+                .await;
+            assert_eq!((&output["digest"], &output["bytes"]), (&json!(digest), &json!(3)));
+        }
+    }
+    let sha512 =
+        fixture.output("crypto_hash", json!({ "data": "abc", "algorithm": "sha512" })).await;
+    assert!(sha512["digest"].as_str().unwrap().starts_with("ddaf35a193617aba"));
+    for wrong in [json!({}), json!({ "data": "a", "path": "b" }), json!({ "path": "../x" })] {
+        assert!(fixture.call("crypto_hash", wrong).await.is_err());
+    }
+}
+
+#[tokio::test]
+async fn files_of_every_size_come_back_as_they_were() {
+    let fixture = Fixture::new().await;
+    for size in [0, 1, 65_535, 65_536, 65_537, 131_072, 300_001] {
+        let plain: Vec<u8> = (0..251).cycle().take(size).collect();
+        std::fs::write(fixture.path("data.bin"), &plain).unwrap();
+        let output = fixture.output("crypto_encrypt", json!({ "path": "data.bin" })).await;
+        assert_eq!((&output["path"], &output["key"]), (&json!("data.bin.enc"), &json!("default")));
+        std::fs::remove_file(fixture.path("data.bin")).unwrap();
+        fixture.output("crypto_decrypt", json!({ "path": "data.bin.enc" })).await;
+        assert_eq!(std::fs::read(fixture.path("data.bin")).unwrap(), plain, "{size}");
+        std::fs::remove_file(fixture.path("data.bin.enc")).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn changed_cut_and_swapped_pieces_are_refused_and_leave_no_file() {
+    let fixture = Fixture::new().await;
+    let plain = vec![7; 200_000];
+    std::fs::write(fixture.path("data"), &plain).unwrap();
+    fixture.output("crypto_encrypt", json!({ "path": "data" })).await;
+    std::fs::remove_file(fixture.path("data")).unwrap();
+    let sealed = std::fs::read(fixture.path("data.enc")).unwrap();
+    let (head, piece) = (28, 65_536 + 16);
+    let mut changed = sealed.clone();
+    changed[head + 100] ^= 1;
+    let swapped = [
+        &sealed[..head],
+        &sealed[head + piece..head + 2 * piece],
+        &sealed[head..head + piece],
+        &sealed[head + 2 * piece..],
+    ]
+    .concat();
+    let other_header = [b"SOMETHING-EL".as_slice(), &sealed[12..]].concat();
+    let cuts = [0, 11, head, head + piece, head + 2 * piece, sealed.len() - 1];
+    let cut = cuts.iter().map(|length| sealed[..*length].to_vec());
+    for damaged in cut.chain([changed, swapped, other_header]) {
+        std::fs::write(fixture.path("data.enc"), &damaged).unwrap();
+        let error = fixture.error("crypto_decrypt", json!({ "path": "data.enc" })).await;
+        assert!(!fixture.path("data").exists(), "{error}");
+    }
+    std::fs::write(fixture.path("data.enc"), &sealed).unwrap();
+    fixture.output("crypto_create_key", json!({ "name": "other", "kind": "xchacha20" })).await;
+    let error =
+        fixture.error("crypto_decrypt", json!({ "path": "data.enc", "key": "other" })).await;
+    assert!(error.contains("the key is another one"), "{error}");
+    fixture.output("crypto_decrypt", json!({ "path": "data.enc" })).await;
+    assert_eq!(std::fs::read(fixture.path("data")).unwrap(), plain);
+}
+
+#[tokio::test]
+async fn decrypted_text_is_a_handle_and_no_existing_file_is_replaced() {
+    let fixture = Fixture::new().await;
+    let text = "the spare key is under the third pot";
+    let sealed = fixture.output("crypto_encrypt", json!({ "data": text })).await;
+    let ciphertext = &sealed["ciphertext"];
+    let opened = fixture.call("crypto_decrypt", json!({ "ciphertext": ciphertext })).await.unwrap();
+    assert!(opened.text.contains("secret-handle-"), "{opened:?}");
+    assert!(!format!("{opened:?}").contains("third pot"), "{opened:?}");
+    let error = fixture.error("crypto_decrypt", json!({ "ciphertext": "LNGO1:nonsense" })).await;
+    assert!(error.contains("not encrypted by"), "{error}");
+    std::fs::write(fixture.path("a"), "a").unwrap();
+    std::fs::write(fixture.path("a.enc"), "mine").unwrap();
+    let error = fixture.error("crypto_encrypt", json!({ "path": "a" })).await;
+    assert!(error.contains("exists already"), "{error}");
+    assert_eq!(std::fs::read(fixture.path("a.enc")).unwrap(), b"mine");
+}
+
+#[tokio::test]
+async fn a_signature_is_valid_for_its_data_and_key_alone() {
+    let fixture = Fixture::new().await;
+    let missing = fixture.error("crypto_sign", json!({ "data": "x" })).await;
+    assert!(missing.contains("crypto_create_key"), "{missing}");
+    let key = fixture.output("crypto_create_key", json!({ "name": "release" })).await;
+    let signed = fixture.output("crypto_sign", json!({ "data": "build 8841" })).await;
+    let (signature, public) = (&signed["signature"], &key["public"]);
+    assert_eq!(&signed["public"], public);
+    std::fs::write(fixture.path("note"), "build 8841").unwrap();
+    for (arguments, valid) in [
+        (json!({ "data": "build 8841", "signature": signature }), true),
+        (json!({ "path": "note", "signature": signature, "key": "release" }), true),
+        (json!({ "data": "build 8841", "signature": signature, "key": public }), true),
+        (json!({ "data": "build 8842", "signature": signature }), false),
+        (json!({ "data": "build 8841", "signature": "8f3a9c11d2" }), false),
+        (json!({ "data": "build 8841", "signature": "" }), false),
+    ] {
+        let output = fixture.output("crypto_verify", arguments.clone()).await;
+        assert_eq!(output["valid"], valid, "{arguments}");
+    }
+    fixture.output("crypto_create_key", json!({ "name": "second" })).await;
+    let other = json!({ "data": "build 8841", "signature": signature, "key": "second" });
+    assert_eq!(fixture.output("crypto_verify", other).await["valid"], false);
+    let again = fixture.error("crypto_create_key", json!({ "name": "release" })).await;
+    assert!(again.contains("already"), "{again}");
+    assert!(fixture.store.verify_audit().await.unwrap().problem.is_none());
+}
+
+#[tokio::test]
+async fn links_and_paths_do_not_lead_out_of_the_workspace() {
+    let fixture = Fixture::new().await;
+    let outside = fixture.directory.path().join("outside");
+    std::fs::write(&outside, "outside").unwrap();
+    std::os::unix::fs::symlink(&outside, fixture.path("link")).unwrap();
+    let absolute = outside.to_str().unwrap().to_owned();
+    for path in ["../outside", &absolute, "link", "x/../../outside", ".", "", "/etc/passwd"] {
+        for tool in ["crypto_hash", "crypto_encrypt", "crypto_decrypt"] {
+            let refused = fixture.call(tool, json!({ "path": path })).await;
+            assert!(refused.is_err(), "{tool} {path:?}");
+        }
+    }
+    assert!(!fixture.directory.path().join("outside.enc").exists());
+}
