@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::serve::McpServeArguments;
+use crate::serve::McpServeArguments;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum McpCommand {
+pub enum McpCommand {
     /// The servers that are configured, and what is known of them.
     #[command(after_help = "Examples:
   lango mcp list
@@ -179,28 +179,28 @@ Calls that need your approval wait for it: lango approvals list. Over HTTP: lang
 
 /// The arguments of `lango mcp add`.
 #[derive(Debug, Args)]
-pub(crate) struct McpAddArguments {
+pub struct McpAddArguments {
     /// A name for it: letters, digits, '-' and '_'.
-    pub(crate) name: String,
+    pub name: String,
     /// The address, for a server that is not a program.
     #[arg(long, conflicts_with = "command")]
-    pub(crate) url: Option<String>,
+    pub url: Option<String>,
     /// A variable of the program's environment.
     #[arg(long, value_name = "NAME=VALUE")]
-    pub(crate) env: Vec<String>,
+    pub env: Vec<String>,
     /// A header of every request.
     #[arg(long, value_name = "NAME: VALUE")]
-    pub(crate) header: Vec<String>,
+    pub header: Vec<String>,
     /// The environment variable that holds the token for the address.
     #[arg(long, value_name = "VARIABLE")]
-    pub(crate) bearer_token_env_var: Option<String>,
+    pub bearer_token_env_var: Option<String>,
     /// The agent that owns its tools.
     #[arg(long, value_name = "NAME")]
-    pub(crate) agent: Option<String>,
+    pub agent: Option<String>,
     /// Directory that the program runs in.
     #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<String>,
+    pub cwd: Option<String>,
     /// The program and its arguments, after `--`.
     #[arg(last = true)]
-    pub(crate) command: Vec<String>,
+    pub command: Vec<String>,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum EvalCommand {
+pub enum EvalCommand {
     /// Measure search, on questions whose answers are known.
     #[command(after_help = "Examples:
   lango eval retrieval bench/retrieval
@@ -42,20 +42,20 @@ meant. docs/models.md explains all figures. Ctrl-C leaves the figures so far.")]
 
 /// The arguments of `lango eval calls`.
 #[derive(Debug, Args)]
-pub(crate) struct CallsArguments {
+pub struct CallsArguments {
     /// Labelled requests, one JSON object in a line.
     #[arg(value_name = "FILE", required = true)]
-    pub(crate) files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     /// PROVIDER/NAME, or `embedded`; the one that `lango run` would use when absent.
     #[arg(long, value_name = "ID")]
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
     /// Print JSON.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
     /// Only the first N requests.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) limit: Option<u32>,
+    pub limit: Option<u32>,
     /// Also show the first N requests of which something was not right.
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) failures: u32,
+    pub failures: u32,
 }

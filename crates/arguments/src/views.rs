@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use lango_protocol::SessionId;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum AgentsCommand {
+pub enum AgentsCommand {
     /// List all agents, with capabilities and tools, and the tools without an owner.
     List(TeamViewArguments),
     /// One agent.
@@ -19,13 +19,13 @@ pub(crate) enum AgentsCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ToolsCommand {
+pub enum ToolsCommand {
     /// All tools.
     List(TeamViewArguments),
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum PromptCommand {
+pub enum PromptCommand {
     /// The instruction, the tools, what is known and remembered, and their size, exactly as the
     /// model gets them.
     #[command(after_help = "Examples:
@@ -46,17 +46,17 @@ pub(crate) enum PromptCommand {
 
 /// The arguments of commands that only show the team.
 #[derive(Debug, Args)]
-pub(crate) struct TeamViewArguments {
+pub struct TeamViewArguments {
     /// Print JSON.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
     /// `standard`, `compact`, or a directory of AGENT.md files.
     #[arg(long, value_name = "NAME|DIR")]
-    pub(crate) topology: Option<String>,
+    pub topology: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum SessionsCommand {
+pub enum SessionsCommand {
     /// The newest conversations.
     List {
         /// Print JSON.
@@ -93,7 +93,7 @@ pub(crate) enum SessionsCommand {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ModelsCommand {
+pub enum ModelsCommand {
     /// The models of every provider that is set up, and the embedded model; or of one provider.
     #[command(after_help = "Examples:
   lango models list
@@ -144,26 +144,26 @@ than promised.")]
 
 /// The arguments of `lango usage`.
 #[derive(Debug, Args)]
-pub(crate) struct UsageArguments {
+pub struct UsageArguments {
     /// One conversation, by its id or the beginning of it.
     #[arg(long, value_name = "ID")]
-    pub(crate) session: Option<String>,
+    pub session: Option<String>,
     /// The last conversation.
     #[arg(long, conflicts_with = "session")]
-    pub(crate) last: bool,
+    pub last: bool,
     /// Number of days back; a single conversation is shown whole unless this is given.
     #[arg(long, value_name = "N")]
-    pub(crate) days: Option<u32>,
+    pub days: Option<u32>,
     /// Grouping of the sums.
     #[arg(long, value_name = "WHAT", default_value = "model")]
-    pub(crate) by: UsageGrouping,
+    pub by: UsageGrouping,
     /// Print JSON.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum UsageGrouping {
+pub enum UsageGrouping {
     Model,
     Agent,
     Session,
@@ -172,7 +172,7 @@ pub(crate) enum UsageGrouping {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ConfigCommand {
+pub enum ConfigCommand {
     /// All keys with their values.
     Show {
         /// Print JSON.

@@ -1,45 +1,15 @@
-//! The command line. Help texts are the reference: each command has examples.
-
-mod a2a;
-mod approvals;
-mod backup;
-mod eval;
-mod graph;
-mod ingest;
-mod knowledge;
-mod mcp;
-mod memory;
-mod serve;
-mod space;
-mod turns;
-mod views;
-
-use std::path::PathBuf;
+//! The program's options and its commands.
 
 use clap::{Parser, Subcommand};
+use std::path::PathBuf;
 
-pub(crate) use a2a::A2aCommand;
-pub(crate) use approvals::{
-    ApprovalsCommand, RuleArguments, RuleEffect, SkillsCommand, TrustArguments, UndoArguments,
-};
-pub(crate) use backup::BackupCommand;
-pub(crate) use eval::{CallsArguments, EvalCommand};
-pub(crate) use graph::{
-    ExportFormat, GraphCommand, QueryArguments as GraphQueryArguments, RelationArguments,
-};
-pub(crate) use ingest::{DocumentsCommand, IngestArguments, SearchArguments, SearchMode};
-pub(crate) use knowledge::{CategoryName, KnowledgeCommand};
-pub(crate) use mcp::{McpAddArguments, McpCommand};
-pub(crate) use memory::{MemoryCommand, MemoryFormat};
-pub(crate) use serve::{CallersCommand, McpServeArguments, ServeArguments, ServeCommand};
-pub(crate) use space::SpaceArguments;
-pub(crate) use turns::{
-    ApproveArguments, ChatArguments, DemoArguments, ResumeArguments, RunArguments, SessionChoice,
-    TeamArguments,
-};
-pub(crate) use views::{
-    AgentsCommand, ConfigCommand, ModelsCommand, PromptCommand, SessionsCommand, TeamViewArguments,
-    ToolsCommand, UsageArguments, UsageGrouping,
+use crate::{
+    A2aCommand, AgentsCommand, ApprovalsCommand, AuditArguments, BackupCommand, BgCommand,
+    ChatArguments, ConfigCommand, CronCommand, DemoArguments, DocumentsCommand, EvalCommand,
+    GraphCommand, IngestArguments, KeysCommand, KnowledgeCommand, McpCommand, MemoryCommand,
+    ModelsCommand, PromptCommand, ResumeArguments, RunArguments, SecretsCommand, ServeArguments,
+    ServeCommand, SessionsCommand, SkillsCommand, SpaceArguments, ToolsCommand, TrustArguments,
+    UndoArguments, UsageArguments, VaultCommand, WalletCommand, WorkerArguments,
 };
 
 /// A team of agents on your own machine, with a runtime that keeps the promises.
@@ -56,27 +26,27 @@ pub(crate) use views::{
 
 Exit codes: 0 answered, 1 the turn failed, 2 wrong usage or configuration, 3 an approval was needed
 and not given, 4 the model provider failed, 5 a budget ended the turn, 130/143 interrupted.")]
-pub(crate) struct Arguments {
+pub struct Arguments {
     /// Configuration file to use instead of the usual one.
     #[arg(long, global = true, value_name = "FILE", env = "LANGO_CONFIG")]
-    pub(crate) config: Option<PathBuf>,
+    pub config: Option<PathBuf>,
 
     /// Log what the program does on standard error; -vv logs more. `LANGO_LOG` takes a finer filter,
     /// such as `lango_runtime=debug`.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    pub(crate) verbose: u8,
+    pub verbose: u8,
 
     /// Print text as it is to a file or a pipe. Otherwise control characters, and others that hide or
     /// reorder text, are written out, such as `\u{1b}`. At a terminal they always are.
     #[arg(long, global = true)]
-    pub(crate) raw: bool,
+    pub raw: bool,
 
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub enum Command {
     /// Ask once and print the answer.
     #[command(after_help = "Examples:
   lango run \"which files mention TODO?\"
@@ -123,6 +93,36 @@ to end, and the rest can be gone on with: lango resume."
         command: Option<ServeCommand>,
         #[command(flatten)]
         arguments: ServeArguments,
+    },
+    /// Run jobs and background tasks when they are due, until it is stopped.
+    #[command(after_help = "Examples:
+  lango worker                       the work of all directories, each in its own
+  lango worker --workspace ~/notes   the work of one directory
+
+`lango serve` does the same for its own directory, and `lango run` and `lango chat` while they are
+open. Calls that need your approval wait for it: lango approvals list.")]
+    Worker(WorkerArguments),
+    /// Jobs: what runs by itself on a schedule, and reminders.
+    #[command(after_help = "Examples:
+  lango cron add \"every weekday at 9:00\" \"summarise the new files in inbox/\"
+  lango cron add \"tomorrow at noon\" \"call Petra\" --remind
+  lango cron list
+  lango cron history weather
+  lango cron pause weather
+
+Jobs run while `lango worker` or `lango serve` runs, or `lango chat` is open.")]
+    Cron {
+        #[command(subcommand)]
+        command: CronCommand,
+        #[command(flatten)]
+        space: SpaceArguments,
+    },
+    /// Background tasks: what the team does while you go on.
+    Bg {
+        #[command(subcommand)]
+        command: BgCommand,
+        #[command(flatten)]
+        space: SpaceArguments,
     },
     /// Show the team: its agents, and which agent owns which tool.
     Agents {
@@ -259,6 +259,45 @@ Every call of its tools is asked about, unless mcp_servers.NAME.safety or a rule
         #[command(subcommand)]
         command: A2aCommand,
     },
+    /// Lock, unlock and protect the vault, which keeps secrets and keys.
+    #[command(after_help = "Examples:
+  lango vault status                     what protects it, and whether it is unlocked
+  lango vault passphrase                 protect it with a passphrase
+  lango vault unlock --for 30            type the passphrase; 30 minutes
+  lango vault lock                       for every process, at once
+  lango vault rotate                     new keys for everything
+  lango vault export vault.age           a backup that needs nothing but its own passphrase
+
+Without a passphrase a key file (vault.key in the data directory, readable by you alone) unlocks it.")]
+    Vault {
+        #[command(subcommand)]
+        command: VaultCommand,
+    },
+    /// Store, list and delete secrets. No model sees a value.
+    #[command(after_help = "Examples:
+  lango secrets set github-token                    asks for the value, without showing it
+  pass show github | lango secrets set github-token
+  lango secrets list
+  lango secrets delete github-token")]
+    Secrets {
+        #[command(subcommand)]
+        command: SecretsCommand,
+    },
+    /// List and create the keys that sign and encrypt.
+    #[command(after_help = "Examples:
+  lango keys create release-2026                    signs (ed25519)
+  lango keys create backups --kind xchacha20        encrypts
+  lango keys list")]
+    Keys {
+        #[command(subcommand)]
+        command: KeysCommand,
+    },
+    /// Show what was done with secrets and keys, and check that nothing of it was changed.
+    #[command(after_help = "Examples:
+  lango audit                            the last 50 records
+  lango audit --limit 500 --json
+  lango audit --verify                   check the chain of all records")]
+    Audit(AuditArguments),
     /// The models that can be used.
     #[command(after_help = "Examples:
   lango models list                          of every provider that is set up, and the embedded model
@@ -296,6 +335,15 @@ Prices come from a table; add or correct one, in dollars for a million tokens:
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Answer a question about Lango, or show the help of a command.
+    #[command(after_help = "Examples:
+  lango help \"how do I connect OpenAI?\"
+  lango help undo changes
+  lango help mcp add")]
+    Help {
+        /// The question in your own words, or a command.
+        words: Vec<String>,
+    },
     /// Check what is set up.
     #[command(after_help = "Examples:
   lango doctor
@@ -313,6 +361,19 @@ Prices come from a table; add or correct one, in dollars for a million tokens:
         /// Print JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// The wallet that payments in USDC are made from.
+    #[command(after_help = "Examples:
+  lango wallet create                    a new account, with its key in the vault
+  lango wallet balance
+  lango wallet history                   looks at the chain first, and says what became of payments
+  lango wallet limits
+  lango config set payment.network base  real money; the default is a test network
+
+Payments are made by the vault when you ask for one, after you approved it.")]
+    Wallet {
+        #[command(subcommand)]
+        command: WalletCommand,
     },
     /// Make, check and restore backups of the database.
     Backup {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum BackupCommand {
+pub enum BackupCommand {
     /// Write everything that the database has to a new file, also while programs use it.
     #[command(after_help = "Examples:
   lango backup create

@@ -6,41 +6,41 @@ use clap::{Args, Subcommand};
 use lango_protocol::{AgentName, Caller, OwnerStore};
 use lango_server::EndpointKind;
 
-use super::TeamArguments;
+use crate::TeamArguments;
 
 /// The arguments of `lango serve`.
 #[derive(Debug, Args)]
-pub(crate) struct ServeArguments {
+pub struct ServeArguments {
     /// The address to listen on; 127.0.0.1, which only this machine reaches, unless configured.
     #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
-    pub(crate) host: Option<IpAddr>,
+    pub host: Option<IpAddr>,
     /// The port; 8787 unless configured, 0 for any that is free.
     #[arg(long)]
-    pub(crate) port: Option<u16>,
+    pub port: Option<u16>,
     /// Let everybody on this machine in, as you. Not with an address that others reach.
     #[arg(long, conflicts_with = "new_token")]
-    pub(crate) no_auth: bool,
+    pub no_auth: bool,
     /// Make a new token for yourself; the former one is no longer valid.
     #[arg(long)]
-    pub(crate) new_token: bool,
+    pub new_token: bool,
     /// The agents that callers reach, with commas between; all of them unless configured.
     #[arg(long, value_name = "AGENTS", value_delimiter = ',')]
-    pub(crate) expose: Vec<AgentName>,
+    pub expose: Vec<AgentName>,
     /// Agents whose tools programs that speak MCP may call themselves, with commas between.
     #[arg(long, value_name = "AGENTS", value_delimiter = ',')]
-    pub(crate) tools: Vec<AgentName>,
+    pub tools: Vec<AgentName>,
     #[command(flatten)]
-    pub(crate) team: TeamArguments,
+    pub team: TeamArguments,
 }
 
 /// The arguments of `lango mcp serve`.
 #[derive(Debug, Args)]
-pub(crate) struct McpServeArguments {
+pub struct McpServeArguments {
     /// Agents whose tools the client may call itself, with commas between.
     #[arg(long, value_name = "AGENTS", value_delimiter = ',')]
-    pub(crate) tools: Vec<AgentName>,
+    pub tools: Vec<AgentName>,
     #[command(flatten)]
-    pub(crate) team: TeamArguments,
+    pub team: TeamArguments,
 }
 
 fn parse_address(text: &str) -> Result<IpAddr, String> {
@@ -53,7 +53,7 @@ fn parse_address(text: &str) -> Result<IpAddr, String> {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ServeCommand {
+pub enum ServeCommand {
     /// Manage API clients.
     #[command(after_help = "Examples:
   lango serve callers add laptop                       all that the server exposes
@@ -70,7 +70,7 @@ A token is printed once; what is kept is its SHA-256.")]
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum CallersCommand {
+pub enum CallersCommand {
     /// Add an API client. Prints its token, once.
     Add {
         /// A name for them, in lower case.

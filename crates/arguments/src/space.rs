@@ -5,7 +5,7 @@ use lango_protocol::{Caller, Space};
 
 /// Chooses a space.
 #[derive(Debug, Args)]
-pub(crate) struct SpaceArguments {
+pub struct SpaceArguments {
     /// What this API client stored, instead of what is yours.
     #[arg(long, value_name = "NAME", global = true)]
     client: Option<Caller>,
@@ -13,7 +13,7 @@ pub(crate) struct SpaceArguments {
 
 impl SpaceArguments {
     /// Returns the space: yours, or that of the named client.
-    pub(crate) fn space(&self) -> Space {
+    pub fn space(&self) -> Space {
         self.client.as_ref().map_or(Space::Owner, Space::of_caller)
     }
 }

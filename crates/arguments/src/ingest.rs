@@ -5,47 +5,47 @@ use lango_librarian::documents::DEFAULT_COLLECTION;
 
 /// The arguments of `lango ingest`.
 #[derive(Debug, Args)]
-pub(crate) struct IngestArguments {
+pub struct IngestArguments {
     /// Files, directories and addresses of pages.
     #[arg(value_name = "PATH|URL", required = true)]
-    pub(crate) sources: Vec<String>,
+    pub sources: Vec<String>,
     /// Collection to keep them in.
     #[arg(long, value_name = "NAME", default_value = DEFAULT_COLLECTION)]
-    pub(crate) collection: String,
+    pub collection: String,
     /// Only say what would happen.
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
     /// Print JSON.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
     /// No progress on standard error.
     #[arg(long, short)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
 }
 
 /// The arguments of a search in documents.
 #[derive(Debug, Args)]
-pub(crate) struct SearchArguments {
+pub struct SearchArguments {
     /// A question, or words.
     #[arg(required = true)]
-    pub(crate) query: Vec<String>,
+    pub query: Vec<String>,
     /// Only in this collection; may be given several times.
     #[arg(long = "collection", value_name = "NAME")]
-    pub(crate) collections: Vec<String>,
+    pub collections: Vec<String>,
     /// Maximum number of passages.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
-    pub(crate) limit: u16,
+    pub limit: u16,
     /// Search mode; by words and meaning, and through the graph, by default.
     #[arg(long, value_enum)]
-    pub(crate) mode: Option<SearchMode>,
+    pub mode: Option<SearchMode>,
     /// Print JSON.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// The ways to search documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SearchMode {
+pub enum SearchMode {
     /// By their words.
     Words,
     /// By their meaning.
@@ -57,7 +57,7 @@ pub(crate) enum SearchMode {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum DocumentsCommand {
+pub enum DocumentsCommand {
     /// The collections and their documents.
     List {
         /// Only this collection.

@@ -3,7 +3,7 @@
 use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum MemoryCommand {
+pub enum MemoryCommand {
     /// List what is remembered.
     #[command(after_help = "Examples:
   lango memory list
@@ -74,7 +74,7 @@ It cannot be undone. What it had taken the place of goes too.")]
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MemoryFormat {
+pub enum MemoryFormat {
     Json,
     Markdown,
 }

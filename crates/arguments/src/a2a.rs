@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum A2aCommand {
+pub enum A2aCommand {
     /// Look at an agent's card, without trusting it.
     #[command(after_help = "Examples:
   lango a2a card https://agent.example.org

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use lango_protocol::Timestamp;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum GraphCommand {
+pub enum GraphCommand {
     /// Show what is around a node, as a tree.
     #[command(after_help = "Examples:
   lango graph show \"Ada Lovelace\"
@@ -76,44 +76,44 @@ pub(crate) enum GraphCommand {
 
 /// A relation on the command line.
 #[derive(Debug, Args)]
-pub(crate) struct RelationArguments {
+pub struct RelationArguments {
     /// Subject of the relation.
-    pub(crate) subject: String,
+    pub subject: String,
     /// Predicate of the relation.
-    pub(crate) predicate: String,
+    pub predicate: String,
     /// Object of the relation.
-    pub(crate) object: String,
+    pub object: String,
 }
 
 /// The arguments of `lango graph query`.
 #[derive(Debug, Args)]
 #[group(id = "asked", required = true, multiple = true, args = ["subject", "predicate", "object"])]
-pub(crate) struct QueryArguments {
+pub struct QueryArguments {
     /// Subject of the relations.
     #[arg(long)]
-    pub(crate) subject: Option<String>,
+    pub subject: Option<String>,
     /// Predicate of the relation.
     #[arg(long)]
-    pub(crate) predicate: Option<String>,
+    pub predicate: Option<String>,
     /// Object of the relations.
     #[arg(long)]
-    pub(crate) object: Option<String>,
+    pub object: Option<String>,
     /// As it was then: a day, or a time as in 2026-01-31T12:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
-    pub(crate) at: Option<Timestamp>,
+    pub at: Option<Timestamp>,
     /// Also those that have ended.
     #[arg(long, conflicts_with = "at")]
-    pub(crate) history: bool,
+    pub history: bool,
     /// Maximum number to show.
     #[arg(long, value_name = "N", default_value_t = 100)]
-    pub(crate) limit: u32,
+    pub limit: u32,
     /// Print JSON.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
+pub enum ExportFormat {
     /// Graphviz.
     Dot,
     /// Linked data.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum ApprovalsCommand {
+pub enum ApprovalsCommand {
     /// The questions that wait for an answer, and the rules.
     List {
         /// Print JSON.
@@ -55,36 +55,36 @@ pub(crate) enum ApprovalsCommand {
 
 /// A rule on the command line.
 #[derive(Debug, Args)]
-pub(crate) struct RuleArguments {
+pub struct RuleArguments {
     /// The effect of the rule.
-    pub(crate) effect: RuleEffect,
+    pub effect: RuleEffect,
     /// The tool; `*` stands for any characters. `exec_*` where only words are given.
     #[arg(long)]
-    pub(crate) tool: Option<String>,
+    pub tool: Option<String>,
     /// The agent that calls.
     #[arg(long)]
-    pub(crate) agent: Option<String>,
+    pub agent: Option<String>,
     /// The workspace it holds in; the current directory by default, `/` for everywhere.
     #[arg(long, value_name = "DIR")]
-    pub(crate) directory: Option<String>,
+    pub directory: Option<String>,
     /// The directory that the command runs in, or one above it; only the workspace itself by
     /// default.
     #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<String>,
+    pub cwd: Option<String>,
     /// Take `*` for a plain character.
     #[arg(long)]
-    pub(crate) exact: bool,
+    pub exact: bool,
     /// A right of commands beyond the sandbox: git, network or write:DIR; may be repeated. A rule that
     /// allows covers no others, one that denies or asks covers commands that ask for any of them.
     #[arg(long = "with", value_name = "RIGHT")]
-    pub(crate) rights: Vec<String>,
+    pub rights: Vec<String>,
     /// The words of a command, a path or an address; `*` as the last stands for any more.
     #[arg(last = true)]
-    pub(crate) words: Vec<String>,
+    pub words: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RuleEffect {
+pub enum RuleEffect {
     Allow,
     Ask,
     Deny,
@@ -92,19 +92,19 @@ pub(crate) enum RuleEffect {
 
 /// The arguments of `lango trust`.
 #[derive(Debug, Args)]
-pub(crate) struct TrustArguments {
+pub struct TrustArguments {
     /// The directory; the current one by default.
-    pub(crate) directory: Option<PathBuf>,
+    pub directory: Option<PathBuf>,
     /// Trust it no more.
     #[arg(long)]
-    pub(crate) revoke: bool,
+    pub revoke: bool,
     /// List the directories that are trusted.
     #[arg(long, conflicts_with_all = ["directory", "revoke"])]
-    pub(crate) list: bool,
+    pub list: bool,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum SkillsCommand {
+pub enum SkillsCommand {
     /// All skills that can be used here, and why others cannot.
     List {
         /// Print JSON.
@@ -140,19 +140,19 @@ any of them, and allows it until something in it changes.")]
 
 /// The arguments of `lango undo`.
 #[derive(Debug, Args)]
-pub(crate) struct UndoArguments {
+pub struct UndoArguments {
     /// The turn, or the beginning of its id; the last one in this workspace by default.
-    pub(crate) turn: Option<String>,
+    pub turn: Option<String>,
     /// List the turns that changed files.
     #[arg(long, conflicts_with = "turn")]
-    pub(crate) list: bool,
+    pub list: bool,
     /// Only say what would happen.
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
     /// The workspace; the current directory by default.
     #[arg(long, value_name = "DIR")]
-    pub(crate) workspace: Option<PathBuf>,
+    pub workspace: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }

@@ -3,7 +3,7 @@
 use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum KnowledgeCommand {
+pub enum KnowledgeCommand {
     /// Everything that was saved, by key.
     #[command(after_help = "Examples:
   lango knowledge list
@@ -47,7 +47,7 @@ pub(crate) enum KnowledgeCommand {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CategoryName {
+pub enum CategoryName {
     Fact,
     Rule,
     Definition,
