@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_automator::{AutomatorAgent, AutomatorResources, AutomatorSettings, JobBook};
 use lango_chronicler::{ChroniclerAgent, MemoryResources, MemorySettings};
 use lango_embedded::{FileEntry, Surroundings};
 use lango_librarian::inquiries::InquirySettings;
@@ -20,10 +21,15 @@ use lango_operator::{
 };
 use lango_places::Places;
 use lango_runtime::AgentParts;
+use lango_schedule::Zone;
+use lango_vault::{PaymentResources, VaultAgent, VaultResources, VaultSettings, payment_tools};
 
 use crate::config::Config;
 use crate::definition::is_trusted;
 use crate::{App, AppError, Home, Stores, confinement, knowledge, web};
+
+/// Names the agent that pays.
+const VAULT: &str = "vault";
 
 /// Holds the settings of each agent from the configuration. Nothing is opened yet.
 #[derive(Clone)]
@@ -33,6 +39,8 @@ pub(crate) struct AgentSettings {
     navigator: NavigatorSettings,
     librarian: LibrarianSettings,
     chronicler: Option<MemorySettings>,
+    vault: VaultSettings,
+    automator: Option<AutomatorSettings>,
 }
 
 /// The agents, with everything that they contribute.
@@ -40,6 +48,8 @@ pub(crate) struct OpenAgents {
     pub(crate) parts: Vec<AgentParts>,
     /// The commands that the operator runs in the background.
     pub(crate) processes: Processes,
+    /// The jobs of the automator, if there is one.
+    pub(crate) jobs: Option<JobBook>,
 }
 
 impl AgentSettings {
@@ -56,8 +66,10 @@ impl AgentSettings {
                 ..OperatorSettings::default()
             },
             navigator: web::navigator_settings(config, home)?,
+            vault: VaultSettings { workspace: workspace.to_owned(), places: places.clone() },
             librarian: librarian_settings(config, workspace, places)?,
             chronicler: build_memory_settings(config),
+            automator: build_automator_settings(config, workspace)?,
         })
     }
 
@@ -66,23 +78,36 @@ impl AgentSettings {
         Arc::new(WorkspaceSurroundings(self.workspace.clone()))
     }
 
-    /// Opens every agent in the database. `observer` is the model that observes conversations.
+    /// Opens every agent in the database. `observer` is the model that observes conversations, `vault`
+    /// what the vault works on.
     pub(crate) async fn open(
         self,
         app: &App,
         stores: &Stores,
         observer: Option<Arc<dyn Model>>,
+        vault: VaultResources,
     ) -> Result<OpenAgents, AppError> {
         let (config, home) = (app.config(), &app.home);
         let Stores { database, journal } = stores.clone();
-        let Self { workspace, operator, navigator, mut librarian, chronicler } = self;
+        let Self {
+            workspace,
+            mut operator,
+            navigator,
+            mut librarian,
+            chronicler,
+            vault: settings,
+            automator,
+        } = self;
+        operator.handles = vault.handles.clone();
+        let keys = vault.store.clone();
+        let vault = VaultAgent::open(settings, vault)?;
         let retrieval = knowledge::open(config, database.clone()).await?;
         let skills = operator.skills.clone();
         if let Err(error) = operator.policy.remove_leftovers(workspace.root()) {
             // The first command fails for the same reason, and says so.
             tracing::debug!(%error, "the workspace was not checked for leftovers of commands");
         }
-        let resources = OperatorResources { workspace, database };
+        let resources = OperatorResources { workspace, database: database.clone() };
         let operator = OperatorAgent::open(operator, resources).await?;
         let navigator = NavigatorAgent::open(navigator);
         librarian.skills = build_skill_sources(config, home, &operator, skills);
@@ -90,12 +115,28 @@ impl AgentSettings {
             LibrarianResources { journal: journal.clone(), retrieval: retrieval.clone() };
         let librarian = LibrarianAgent::open(librarian, resources).await?;
         let mut parts = vec![operator.parts(), navigator.parts()];
+        if config.vault.enabled {
+            let payments = PaymentResources {
+                desk: app.open_payments(database.clone(), keys).await?,
+                guard: web::build_guard(config, VAULT)?,
+            };
+            let mut vault = vault.parts();
+            vault.tools.extend(payment_tools(&payments));
+            parts.push(vault);
+        }
+        let mut jobs = None;
+        if let Some(settings) = automator {
+            let resources = AutomatorResources { database, journal: journal.clone() };
+            let automator = AutomatorAgent::open(settings, resources).await?;
+            parts.push(automator.parts());
+            jobs = Some(automator.jobs().clone());
+        }
         if let Some(settings) = chronicler {
             let resources = MemoryResources { journal, retrieval, observer };
             parts.push(ChroniclerAgent::open(settings, resources).await?.parts());
         }
         parts.push(librarian.parts());
-        Ok(OpenAgents { parts, processes: operator.processes().clone() })
+        Ok(OpenAgents { parts, processes: operator.processes().clone(), jobs })
     }
 }
 
@@ -133,6 +174,29 @@ pub fn build_memory_settings(config: &Config) -> Option<MemorySettings> {
         visible_turns: config.history.turns,
         ..MemorySettings::default()
     })
+}
+
+/// Returns the settings of the automator, or `None` if it is not enabled.
+pub fn build_automator_settings(
+    config: &Config,
+    workspace: &Path,
+) -> Result<Option<AutomatorSettings>, AppError> {
+    let given = &config.automator;
+    if !given.enabled {
+        return Ok(None);
+    }
+    let wrong = |error| AppError::usage(format!("automator.timezone: {error}"));
+    let zone = match &given.timezone {
+        Some(name) => Zone::find(name).map_err(wrong)?,
+        None => Zone::of_machine(),
+    };
+    Ok(Some(AutomatorSettings {
+        zone,
+        workspace: workspace.display().to_string(),
+        max_job_count: given.max_jobs,
+        max_task_count: given.max_tasks,
+        parallel_work: given.parallel_work.max(1),
+    }))
 }
 
 fn librarian_settings(

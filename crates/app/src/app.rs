@@ -3,6 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
+use lango_redaction::Scrubber;
 use lango_store::{Database, DatabaseLocation, DurabilityPolicy, Journal};
 
 use crate::config::{Config, LoadedConfig, StoreDurability, load_config};
@@ -25,6 +26,8 @@ pub struct App {
     pub loaded: LoadedConfig,
     /// The databases that were opened.
     pub databases: OpenDatabases,
+    /// Knows the values that must not be logged, recorded or shown.
+    pub scrubber: Scrubber,
 }
 
 /// The open database and the journal in it. Clones share the connections.
@@ -48,7 +51,8 @@ impl App {
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
         let variables = env::vars_os().map(|(name, value)| (text(name), text(value)));
         let loaded = load_config(&home.config_file, variables)?;
-        Ok(Self { home, loaded, databases: OpenDatabases::default() })
+        let (databases, scrubber) = (OpenDatabases::default(), Scrubber::default());
+        Ok(Self { home, loaded, databases, scrubber })
     }
 
     /// Returns the configuration.

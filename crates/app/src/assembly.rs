@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use lango_automator::JobBook;
+use lango_keystore::SecretHandles;
 use lango_mcp::client::{NoPerson, Person, Servers};
 use lango_operator::Processes;
 use lango_runtime::{AgentParts, ContextSource, RuleBook};
 use lango_tool::RegisteredTool;
+use lango_vault::{NoPrompt, ValuePrompt, VaultResources};
 
 use crate::agents::OpenAgents;
 use crate::approvals::open_rule_book;
@@ -16,7 +19,7 @@ use crate::provider::{self, LastChoice, ModelOptions, ReadyModels};
 use crate::remotes::RemoteAgents;
 use crate::runtime::{RuntimeFactory, context_sources};
 use crate::team::Roster;
-use crate::{App, AppError, Stores, secrets};
+use crate::{App, AppError, Stores, secrets, vault};
 
 /// Holds what a client wants to open.
 pub struct OpenOptions {
@@ -26,6 +29,8 @@ pub struct OpenOptions {
     pub models: ModelOptions,
     /// Answers the questions that MCP servers ask the user.
     pub person: Arc<dyn Person>,
+    /// Asks the user for the values of secrets.
+    pub value_prompt: Arc<dyn ValuePrompt>,
     /// Leaves out approval rules, MCP servers and remote agents, as a demonstration does.
     pub isolated: bool,
 }
@@ -33,7 +38,8 @@ pub struct OpenOptions {
 impl OpenOptions {
     /// Returns options for a client that cannot ask a user.
     pub fn new(team: TeamOptions, models: ModelOptions) -> Self {
-        Self { team, models, person: Arc::new(NoPerson), isolated: false }
+        let (person, value_prompt) = (Arc::new(NoPerson), Arc::new(NoPrompt));
+        Self { team, models, person, value_prompt, isolated: false }
     }
 }
 
@@ -55,6 +61,7 @@ pub struct Assembly {
     pub(crate) factory: RuntimeFactory,
     pub(crate) stores: Stores,
     pub(crate) processes: Processes,
+    pub(crate) jobs: Option<JobBook>,
     pub(crate) servers: Option<Servers>,
     /// Messages about MCP servers that are not used, or only partly.
     pub(crate) notices: Vec<String>,
@@ -75,10 +82,10 @@ impl App {
     /// Opens everything that turns run on. Mistakes in the configuration and an unavailable model
     /// are found before the database is opened.
     pub async fn open(&self, options: OpenOptions) -> Result<Assembly, AppError> {
-        let OpenOptions { team, models, person, isolated } = options;
-        let config = self.config();
+        let OpenOptions { team, models, person, value_prompt, isolated } = options;
         let definition = TeamDefinition::load(self, &team)?;
-        definition.check_agent_settings(config)?;
+        definition.check_agent_settings(self.config())?;
+        let config = &self.config_with_keys().await?;
         let is_default = matches!(&models, ModelOptions::Choose { wanted: None, .. });
         let mut models = provider::open(config, models, definition.agents.surroundings()).await?;
         if is_default {
@@ -88,8 +95,12 @@ impl App {
         }
         let stores = self.open_stores().await?;
         let observer = models.observer.clone();
-        let agents = definition.agents.clone().open(self, &stores, observer).await?;
         let database = &stores.database;
+        let store = self.open_key_store(database.clone()).await?;
+        let vault_notice = vault::teach_scrubber(&store).await;
+        let handles = SecretHandles::default();
+        let resources = VaultResources { store, handles, prompt: value_prompt };
+        let agents = definition.agents.clone().open(self, &stores, observer, resources).await?;
         let (remotes, rules, mcp) = if isolated {
             (None, RuleBook::default(), McpTools::default())
         } else {
@@ -99,11 +110,15 @@ impl App {
             (remotes, rules, mcp::start_servers(self, workspace, database, person, &models).await?)
         };
         let workspace = definition.workspace.clone();
-        let OpenAgents { mut parts, processes } = agents;
+        let OpenAgents { mut parts, processes, jobs } = agents;
         let roster = Roster::build(definition, take_tools(&mut parts), mcp.tools, remotes)?;
         let mut secrets = secrets::collect_secrets(config, &models);
         secrets.extend(mcp.secrets);
+        let privacy = config.privacy.build_filter();
+        let privacy =
+            privacy.map_err(|error| AppError::usage(format!("privacy.patterns: {error}")))?;
         let factory = RuntimeFactory {
+            privacy: privacy.map(Arc::new),
             config: config.clone(),
             models: Arc::new(models),
             journal: stores.journal.clone(),
@@ -111,9 +126,11 @@ impl App {
             agents: parts,
             workspace,
             secrets,
+            scrubber: self.scrubber.clone(),
         };
-        let McpTools { servers, notices, .. } = mcp;
-        Ok(Assembly { roster, factory, stores, processes, servers, notices })
+        let McpTools { servers, mut notices, .. } = mcp;
+        notices.extend(vault_notice);
+        Ok(Assembly { roster, factory, stores, processes, jobs, servers, notices })
     }
 
     /// Opens the agents and tools for clients that only inspect them.
@@ -121,8 +138,11 @@ impl App {
         let config = self.config();
         let definition = TeamDefinition::load(self, &options.team)?;
         let stores = self.open_stores().await?;
+        let store = self.open_key_store(stores.database.clone()).await?;
+        let (handles, prompt) = (SecretHandles::default(), Arc::new(NoPrompt));
+        let resources = VaultResources { store, handles, prompt };
         let OpenAgents { parts: mut agents, .. } =
-            definition.agents.clone().open(self, &stores, None).await?;
+            definition.agents.clone().open(self, &stores, None, resources).await?;
         let remotes = if options.remote_agents {
             RemoteAgents::check_configured(config, &stores.database).await?
         } else {

@@ -12,6 +12,7 @@ use lango_store::DatabaseLocation;
 use crate::AppError;
 use crate::config::{Config, LevelName, PartName};
 use crate::home::{self, Home};
+use crate::vault::session_directory;
 
 /// Returns the sandbox that confines commands.
 pub fn build_sandbox(config: &Config) -> Sandbox {
@@ -93,7 +94,8 @@ fn expand_paths(key: &str, given: &[String]) -> Result<Vec<PathBuf>, AppError> {
 /// Returns the files with keys and sign-ins that the configuration names.
 fn list_configured_secrets(config: &Config) -> impl Iterator<Item = PathBuf> {
     let server = &config.server;
-    let named = [&server.token_file, &server.card_key, &config.navigator.profile];
+    let named =
+        [&server.token_file, &server.card_key, &config.navigator.profile, &config.vault.key_file];
     // A path that leads nowhere is refused where it is used.
     named.into_iter().flatten().filter_map(|path| home::expand_path(path).ok())
 }
@@ -110,6 +112,7 @@ fn list_instruction_directories(config: &Config) -> Vec<PathBuf> {
 fn list_own_files(config: &Config, home: &Home) -> Vec<PathBuf> {
     let mut places =
         vec![home.config_directory.clone(), home.data.clone(), home.config_file.clone()];
+    places.push(session_directory(home));
     places.extend(list_configured_secrets(config));
     if let Some(Ok(DatabaseLocation::Sqlite(file))) =
         config.database.url.as_ref().map(|u| u.parse())

@@ -3,12 +3,15 @@
 use std::io;
 
 use lango_a2a::remote::RemoteError;
+use lango_automator::AutomatorError;
 use lango_chronicler::ChroniclerError;
+use lango_keystore::KeyStoreError;
 use lango_librarian::LibrarianError;
 use lango_librarian::documents::IngestError;
 use lango_mcp::client::ClientError;
 use lango_operator::WorkspaceError;
 use lango_orchestration::OrchestrationError;
+use lango_payments::PaymentError;
 use lango_protocol::InvalidName;
 use lango_retrieval::RetrievalError;
 use lango_runtime::TurnError;
@@ -58,6 +61,15 @@ pub enum AppError {
     /// The memory.
     #[error(transparent)]
     Chronicler(#[from] ChroniclerError),
+    /// The vault.
+    #[error(transparent)]
+    KeyStore(#[from] KeyStoreError),
+    /// Jobs and background tasks.
+    #[error(transparent)]
+    Automator(#[from] AutomatorError),
+    /// Payments.
+    #[error(transparent)]
+    Payment(#[from] PaymentError),
     /// An MCP server.
     #[error(transparent)]
     Mcp(#[from] ClientError),
@@ -114,11 +126,15 @@ impl AppError {
             | Self::Turn(TurnError::Store(error))
             | Self::Librarian(LibrarianError::Store(error))
             | Self::Chronicler(ChroniclerError::Store(error))
+            | Self::KeyStore(KeyStoreError::Store(error))
+            | Self::Automator(AutomatorError::Store(error))
             | Self::Clients(CallersError::Store(error))
+            | Self::Payment(PaymentError::Store(error))
             | Self::Mcp(ClientError::Store(error)) => kind_of_store_error(error),
             Self::Retrieval(error)
             | Self::Ingest(IngestError::Retrieval(error))
             | Self::Chronicler(ChroniclerError::Retrieval(error)) => kind_of_retrieval_error(error),
+            Self::Payment(PaymentError::Chain(_) | PaymentError::Defect(_)) => ErrorKind::Failure,
             Self::Usage(_)
             | Self::Config(_)
             | Self::Team(_)
@@ -127,6 +143,8 @@ impl AppError {
             | Self::Database(_)
             | Self::Ingest(IngestError::Collection(_))
             | Self::Librarian(_)
+            | Self::Automator(_)
+            | Self::Payment(_)
             | Self::Clients(_)
             | Self::Listener(_)
             | Self::Name(_)
@@ -138,12 +156,20 @@ impl AppError {
                 | ClientError::UnknownTool { .. }
                 | ClientError::Disabled(_),
             ) => ErrorKind::Usage,
-            Self::Mcp(_)
+            Self::KeyStore(
+                KeyStoreError::Changed
+                | KeyStoreError::Damaged { .. }
+                | KeyStoreError::DamagedMaster
+                | KeyStoreError::NoRandomness
+                | KeyStoreError::Derivation,
+            )
+            | Self::Mcp(_)
             | Self::Remote(_)
             | Self::Ingest(IngestError::Broken(_))
             | Self::Turn(_)
             | Self::Recording(_)
             | Self::Io(_) => ErrorKind::Failure,
+            Self::KeyStore(_) => ErrorKind::Usage,
         }
     }
 }

@@ -117,10 +117,12 @@ impl HttpServer {
         let collector = TurnCollector::new(serving.journal.clone(), serving.teams.clone());
         let stopping = CancellationToken::new();
         tokio::spawn(collector.run(stopping.clone()));
+        let automation = serving.start_automation();
         let stop = async {
             stop.await;
             // From now on, another process takes up what is abandoned.
             stopping.cancel();
+            drop(automation);
         };
         let teams = Arc::clone(&serving.teams);
         let ended = closing.clone();

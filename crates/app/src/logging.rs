@@ -10,6 +10,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use lango_redaction::Scrubber;
 use lango_text::make_text_visible;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -36,8 +37,12 @@ pub struct LogOptions {
 }
 
 /// Starts logging. Without `-v`, a filter in the environment or a file nothing is set up, so that
-/// spans and events cost next to nothing.
-pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
+/// spans and events cost next to nothing. The values that `scrubber` knows are not logged.
+pub fn start_logging(
+    home: &Home,
+    options: LogOptions,
+    scrubber: &Scrubber,
+) -> Result<(), AppError> {
     let from_environment = read_variable(LOG_VARIABLE);
     let chosen = options.verbosity > 0 || from_environment.is_some();
     // A server tells its operator of a failing database, whatever else is silent.
@@ -61,7 +66,9 @@ pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
             2 => "lango=debug",
             _ => "lango=trace",
         };
-        let layer = fmt::layer().with_writer(|| VisibleStderr).with_ansi(false);
+        let known = scrubber.clone();
+        let writer = move || ScrubbedLog { target: VisibleStderr, scrubber: known.clone() };
+        let layer = fmt::layer().with_writer(writer).with_ansi(false);
         Some(layer.with_filter(filter(level)?))
     } else {
         None
@@ -71,7 +78,8 @@ pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
             let path = home.log_file();
             AppError::usage(format!("the log file {} cannot be opened: {error}", path.display()))
         })?;
-        let layer = fmt::layer().with_writer(Mutex::new(file)).with_ansi(false);
+        let log = ScrubbedLog { target: file, scrubber: scrubber.clone() };
+        let layer = fmt::layer().with_writer(Mutex::new(log)).with_ansi(false);
         Some(layer.with_filter(filter("lango=info")?))
     } else {
         None
@@ -79,6 +87,24 @@ pub fn start_logging(home: &Home, options: LogOptions) -> Result<(), AppError> {
     // A second start in one process, as in tests, keeps the first subscriber.
     let _ = tracing_subscriber::registry().with(stderr_layer).with(file_layer).try_init();
     Ok(())
+}
+
+/// Replaces known secrets in log lines. Each line is written at once.
+struct ScrubbedLog<W> {
+    target: W,
+    scrubber: Scrubber,
+}
+
+impl<W: Write> Write for ScrubbedLog<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        self.target.write_all(self.scrubber.scrub(&text).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.target.flush()
+    }
 }
 
 /// Writes log lines to standard error, with everything visible that models, files and peers put into

@@ -3,14 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_automator::{JobBook, ServiceKind};
 use lango_operator::Processes;
 use lango_runtime::{Approver, Runtime};
 use tokio::sync::mpsc;
 
+use crate::automation::{start_for_owner, take_results};
 use crate::provider::ReadyModels;
 use crate::remotes::RemoteAgents;
-use crate::team::TeamWatcher;
-use crate::{AppError, Assembly};
+use crate::runtime::RuntimeFactory;
+use crate::serving::OwnerApprover;
+use crate::team::{Roster, TeamWatcher};
+use crate::{AppError, Assembly, Notice, RunningAutomation};
 
 /// Limits how long the work after a turn may delay the program's exit.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -26,12 +30,21 @@ pub struct RunningTeam {
     remotes: Option<RemoteAgents>,
     watcher: TeamWatcher,
     mcp_notices: Vec<String>,
+    automation: Option<AutomationParts>,
+}
+
+/// Holds what due work is run with: agents that are the user's, and an approver that waits for the
+/// user's answer wherever it is given.
+struct AutomationParts {
+    jobs: JobBook,
+    factory: RuntimeFactory,
+    roster: Roster,
 }
 
 impl Assembly {
     /// Starts the team for one client. `approver` asks the user before dangerous calls.
     pub fn runtime(self, approver: Arc<dyn Approver>) -> RunningTeam {
-        let Self { roster, factory, processes, servers, notices, .. } = self;
+        let Self { roster, factory, processes, jobs, servers, notices, .. } = self;
         let runtime = factory.build_runtime(&roster, approver);
         for warning in roster.remotes.iter().flat_map(RemoteAgents::warnings) {
             runtime.tell_absence(warning);
@@ -39,12 +52,13 @@ impl Assembly {
         let watcher = TeamWatcher::start(&roster, Arc::new(runtime.clone()), servers);
         RunningTeam {
             runtime,
-            models: factory.models,
+            models: Arc::clone(&factory.models),
             processes,
             unmatched_tools: roster.list_unmatched_tools(),
-            remotes: roster.remotes,
+            remotes: roster.remotes.clone(),
             watcher,
             mcp_notices: notices,
+            automation: jobs.map(|jobs| AutomationParts { jobs, factory, roster }),
         }
     }
 }
@@ -60,6 +74,7 @@ impl RunningTeam {
             let turns = if unfinished == 1 { "turn was" } else { "turns were" };
             notices.push(format!("{unfinished} {turns} interrupted; go on with: lango resume"));
         }
+        notices.extend(take_results(self.runtime.journal()).await?);
         notices.extend(self.models.notices.iter().chain(&self.mcp_notices).cloned());
         self.models.remember_choice();
         if !self.unmatched_tools.is_empty() {
@@ -67,6 +82,27 @@ impl RunningTeam {
             notices.push(format!("no agent can use {tools}; the reasons: lango agents list"));
         }
         Ok(notices)
+    }
+
+    /// Starts to run the user's due work of this workspace, as long as the returned value is kept.
+    /// Calls that need an approval wait for it: `lango approvals`. Returns none if there is no
+    /// automator.
+    pub fn start_automation(
+        &self,
+        notice: Notice,
+        service: Option<ServiceKind>,
+    ) -> Option<RunningAutomation> {
+        let AutomationParts { jobs, factory, roster } = self.automation.as_ref()?;
+        let approver = Arc::new(OwnerApprover::new(Arc::clone(&notice)));
+        let runtime = factory.build_runtime(roster, approver);
+        let workspace = Some(jobs.settings().workspace.clone());
+        let presence = service.map(|kind| jobs.presence(kind, workspace));
+        Some(start_for_owner(jobs, runtime, notice, presence))
+    }
+
+    /// Returns the jobs, if there is an automator.
+    pub fn jobs(&self) -> Option<&JobBook> {
+        self.automation.as_ref().map(|parts| &parts.jobs)
     }
 
     /// Loads approvals of MCP servers' tools that were given in another process.

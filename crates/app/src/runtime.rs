@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use lango_model::ContextBlock;
 use lango_protocol::BudgetLimits;
+use lango_redaction::PrivacyFilter;
 use lango_runtime::{
     AgentParts, Approver, ContextFuture, ContextRequest, ContextSource, RuleBook, Runtime,
     RuntimeParts, Scrubber, Settings,
@@ -28,6 +29,10 @@ pub(crate) struct RuntimeFactory {
     pub(crate) workspace: PathBuf,
     /// Values that must not be recorded or shown.
     pub(crate) secrets: Vec<String>,
+    /// Replaces personal data in requests to models.
+    pub(crate) privacy: Option<Arc<PrivacyFilter>>,
+    /// Knows the values of the vault.
+    pub(crate) scrubber: Scrubber,
 }
 
 impl RuntimeFactory {
@@ -46,14 +51,16 @@ impl RuntimeFactory {
             observers: observers.chain(background).map(Arc::clone).collect(),
             advisor: self.agents.iter().find_map(|agent| agent.advisor.clone()),
             scrubber: self.build_scrubber(),
-            settings: runtime_settings(&self.config),
+            settings: Settings { privacy: self.privacy.clone(), ..runtime_settings(&self.config) },
             workspace: self.workspace.display().to_string(),
             remote_agents: roster.remote_team().agents,
         })
     }
 
     fn build_scrubber(&self) -> Scrubber {
-        Scrubber::new(self.secrets.iter().cloned())
+        let named = |secret: &String| ("value".to_owned(), secret.clone().into_bytes());
+        self.scrubber.add_all(self.secrets.iter().map(named));
+        self.scrubber.clone()
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_automator::JobBook;
 use lango_protocol::AgentName;
 use lango_runtime::{ApprovalFuture, ApprovalRequest, Approver};
 use lango_server::Callers;
@@ -31,6 +32,7 @@ pub struct ServedAssembly {
     pub database: Database,
     /// The journal in it.
     pub journal: Journal,
+    pub(crate) jobs: Option<JobBook>,
     watcher: TeamWatcher,
     pub(crate) notice: Notice,
 }
@@ -50,7 +52,7 @@ pub struct ServeOptions {
 impl Assembly {
     /// Builds the teams of a server. Fails before the server listens.
     pub async fn serve(self, options: ServeOptions) -> Result<ServedAssembly, AppError> {
-        let Self { roster, mut factory, stores, servers, notices, .. } = self;
+        let Self { roster, mut factory, stores, jobs, servers, notices, .. } = self;
         let ServeOptions { expose, tools, secrets, notice } = options;
         let choice = &factory.models.choice;
         if choice.is_last_resort {
@@ -80,7 +82,7 @@ impl Assembly {
             report_changes(remotes.watch(watcher.clone()), Arc::clone(&notice));
         }
         let crate::Stores { database, journal } = stores;
-        Ok(ServedAssembly { teams, callers, database, journal, watcher, notice })
+        Ok(ServedAssembly { teams, callers, database, journal, jobs, watcher, notice })
     }
 }
 
@@ -128,8 +130,14 @@ fn report_changes(mut news: mpsc::Receiver<String>, notice: Notice) {
 
 /// Waits for the owner, who answers through the journal, or until the question expires. An API
 /// client never answers for itself.
-struct OwnerApprover {
+pub(crate) struct OwnerApprover {
     notice: Notice,
+}
+
+impl OwnerApprover {
+    pub(crate) fn new(notice: Notice) -> Self {
+        Self { notice }
+    }
 }
 
 impl Approver for OwnerApprover {

@@ -90,8 +90,10 @@ impl PathPlan {
             // A missing path must not be created either, if it is in a writable directory.
             plan.protect_path(&roots, path, PlaceholderKind::Directory);
         }
-        for path in bounds.hidden.iter().filter_map(|path| canonicalize_existing(path)) {
-            plan.add(path, PathTreatment::Hidden);
+        for path in &bounds.hidden {
+            if let Some(path) = plan.resolve_existing(path) {
+                plan.add(path, PathTreatment::Hidden);
+            }
         }
         plan.finalize();
         plan.roots = roots;
@@ -204,16 +206,45 @@ impl PathPlan {
 
     /// Resolves links in the existing parents of a path, but not in its last component.
     fn resolve_parent(&mut self, path: &Path) -> PathBuf {
-        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
-            return path.to_owned();
-        };
-        if let Some(real) = self.real.get(above) {
-            return real.join(name);
+        match (path.parent(), path.file_name()) {
+            (Some(above), Some(name)) => self.resolve_directory(above).join(name),
+            _ => path.to_owned(),
         }
-        // What does not exist has no links, but its parents may.
-        let real = above.canonicalize().unwrap_or_else(|_| self.resolve_parent(above));
-        self.real.insert(above.to_owned(), real.clone());
-        real.join(name)
+    }
+
+    /// Resolves links in a path as far as it exists. Many paths lie in few directories, so each is looked
+    /// at once.
+    fn resolve_directory(&mut self, path: &Path) -> PathBuf {
+        if let Some(real) = self.real.get(path) {
+            return real.clone();
+        }
+        let real = match (path.parent(), path.file_name()) {
+            (Some(above), Some(name)) => {
+                let real = self.resolve_directory(above).join(name);
+                // What does not exist has no links.
+                match fs::symlink_metadata(&real) {
+                    Ok(found) if found.is_symlink() => real.canonicalize().unwrap_or(real),
+                    _ => real,
+                }
+            }
+            // The root, or a path that goes up again.
+            _ => path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+        };
+        self.real.insert(path.to_owned(), real.clone());
+        real
+    }
+
+    /// Returns the canonical form of a path, if it exists. Most hidden paths do not.
+    fn resolve_existing(&mut self, path: &Path) -> Option<PathBuf> {
+        if path.file_name().is_none() {
+            return path.canonicalize().ok();
+        }
+        let path = self.resolve_parent(path);
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_symlink() => path.canonicalize().ok(),
+            Ok(_) => Some(path),
+            Err(_) => None,
+        }
     }
 
     fn protect_below(
@@ -328,12 +359,6 @@ fn canonicalize_writable(path: &Path) -> Result<PathBuf, SandboxError> {
         return Err(unusable("it is the whole file system".to_owned()));
     }
     Ok(real)
-}
-
-/// Returns the canonical form of a path if it exists. Most named paths do not.
-fn canonicalize_existing(path: &Path) -> Option<PathBuf> {
-    path.symlink_metadata().ok()?;
-    path.canonicalize().ok()
 }
 
 #[cfg(test)]

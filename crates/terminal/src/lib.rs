@@ -14,6 +14,7 @@ mod printer;
 mod question;
 mod reader;
 mod styled_text;
+mod value_prompt;
 
 pub use approver::{AnswerSource, ApprovalMode, TerminalApprover};
 pub use display::{Display, OutputFormat, OutputOptions};
@@ -25,3 +26,4 @@ pub use printer::{
 };
 pub use question::{Choice, Choices, Terminal};
 pub use styled_text::StyledText;
+pub use value_prompt::choose_value_prompt;

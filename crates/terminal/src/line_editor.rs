@@ -18,6 +18,8 @@ pub(crate) enum LinePurpose {
     Choice,
     /// A text that is asked for. It may be pasted, but only a typed Enter submits it.
     Field,
+    /// The same, and it is not shown.
+    Secret,
 }
 
 /// What a key does.
@@ -179,7 +181,7 @@ impl LineEditor {
         let pasted = String::from_utf8_lossy(&pasted).replace("\r\n", "\n").replace('\r', "\n");
         let is_allowed = match self.purpose {
             LinePurpose::Message => true,
-            LinePurpose::Field => !pasted.contains('\n'),
+            LinePurpose::Field | LinePurpose::Secret => !pasted.contains('\n'),
             LinePurpose::Choice => pasted.is_empty(),
         };
         if !is_allowed {

@@ -212,9 +212,18 @@ impl Terminal {
 
     /// Asks for a text; returns `None` at the end of the input.
     pub async fn ask_text(&self, prompt: &str) -> Option<String> {
+        self.ask_line(prompt, LinePurpose::Field).await
+    }
+
+    /// Asks for a text that is not shown while it is typed; returns `None` at the end of the input.
+    pub async fn ask_secret(&self, prompt: &str) -> Option<String> {
+        self.ask_line(prompt, LinePurpose::Secret).await
+    }
+
+    async fn ask_line(&self, prompt: &str, purpose: LinePurpose) -> Option<String> {
         write_stderr(prompt);
         loop {
-            match self.next(LinePurpose::Field).await {
+            match self.next(purpose).await {
                 TypedLine::Line(line) => return Some(line.trim_end_matches('\n').to_owned()),
                 TypedLine::AtOnce => {
                     let problem = "That came all at once, with a line break. Type it, then Enter.";

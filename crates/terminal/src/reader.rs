@@ -100,6 +100,7 @@ impl KeyReader {
             };
             match editor.push(byte, Instant::now()) {
                 KeyEffect::None => {}
+                KeyEffect::Echo(_) | KeyEffect::Erase(_) if purpose == LinePurpose::Secret => {}
                 KeyEffect::Echo(text) => write_stderr(&text),
                 KeyEffect::Erase(count) => (0..count).for_each(|_| erase_typed_character()),
                 KeyEffect::End => return Ok(Some(TypedLine::End)),

@@ -100,6 +100,8 @@ const OTHER_VARIABLES: &[&str] = &[
     "LANGO_LOG",
     // It is a secret, and users share their configuration files.
     "LANGO_SERVER_TOKEN",
+    // The same.
+    "LANGO_VAULT_PASSPHRASE",
     "LANGO_TEST_POSTGRES",
     "LANGO_PEERS",
 ];

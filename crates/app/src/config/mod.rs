@@ -1,13 +1,17 @@
 //! The configuration: one TOML file, overridden by `LANGO_…` variables, overridden by flags.
 
 mod a2a;
+mod automator;
 mod edit;
 mod keys;
 mod knowledge;
 mod load;
 mod mcp;
+mod payment;
+mod privacy;
 mod sandbox;
 mod server;
+mod vault;
 mod web;
 
 use std::collections::BTreeMap;
@@ -18,6 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use a2a::{A2aConfig, RemoteAgentConfig};
+pub use automator::AutomatorConfig;
 pub use edit::{add_to_list, check_key, remove_from_list, set_key, unset_key};
 pub use keys::{config_schema, known_keys};
 pub use knowledge::{
@@ -26,8 +31,11 @@ pub use knowledge::{
 };
 pub use load::{ConfigError, LoadedConfig, ValueOrigin, load_config};
 pub use mcp::{McpConfig, McpServerConfig};
+pub use payment::{AmountText, NetworkName, PaymentConfig, PaymentLimitsConfig};
+pub use privacy::{PersonalDataName, PrivacyConfig};
 pub use sandbox::{LevelName, PartName, SandboxConfig};
 pub use server::ServerConfig;
+pub use vault::VaultConfig;
 pub use web::{EgressConfig, NavigatorConfig};
 
 /// Everything that can be configured. Every field has a default that works.
@@ -58,12 +66,18 @@ pub struct Config {
     pub egress: EgressConfig,
     /// The navigator's browser.
     pub navigator: NavigatorConfig,
+    /// Secrets and keys.
+    pub vault: VaultConfig,
+    /// Personal data in requests to models.
+    pub privacy: PrivacyConfig,
     /// Search of texts by their meaning.
     pub embedding: EmbeddingConfig,
     /// Relations between things.
     pub graph: GraphConfig,
     /// Knowledge and questions of the librarian.
     pub librarian: LibrarianConfig,
+    /// Jobs and background tasks.
+    pub automator: AutomatorConfig,
     /// Searching the web.
     pub search: SearchConfig,
     /// MCP servers that bring tools, by a name of your choice.
@@ -77,6 +91,8 @@ pub struct Config {
     pub a2a: A2aConfig,
     /// Programs and agents that talk to the team through `lango serve`.
     pub server: ServerConfig,
+    /// Payments in USDC.
+    pub payment: PaymentConfig,
     /// The database.
     pub database: DatabaseConfig,
     /// How the database keeps what it acknowledged.
@@ -198,6 +214,11 @@ pub struct ProviderConfig {
     pub base_url: Option<String>,
     /// The environment variable that holds its key. Keys are never kept in this file.
     pub api_key_env: Option<String>,
+    /// `secret:NAME`, the secret of the vault that is its key, in place of a variable.
+    pub api_key: Option<String>,
+    /// The key itself, once the vault was asked for it.
+    #[serde(skip)]
+    pub resolved_key: Option<lango_keystore::SecretBytes>,
     /// Headers that every request to it carries. A value that begins with `$` is the name of a
     /// variable that holds it.
     pub headers: BTreeMap<String, String>,

@@ -1,5 +1,6 @@
 //! Finds servers of models in the configuration, the environment, and on this machine.
 
+use lango_keystore::SecretBytes;
 use lango_model::{ApiKey, Endpoint, ModelFacts, ModelId, Wire};
 
 use super::known::{KNOWN_PROVIDERS, KnownProvider, find_known_provider};
@@ -18,6 +19,8 @@ pub struct ModelServer {
     pub base_url: String,
     /// The variable that holds the key; set in the environment or not.
     pub key_variable: Option<String>,
+    /// The key from the vault.
+    stored_key: Option<SecretBytes>,
     headers: Vec<(String, String)>,
     /// Values of headers that come from the environment.
     secrets: Vec<String>,
@@ -37,7 +40,7 @@ impl ModelServer {
         if configured.is_none() && known.is_none() {
             return Err(unknown_provider_error(config, id));
         }
-        let ProviderConfig { r#type, base_url, api_key_env, headers } =
+        let ProviderConfig { r#type, base_url, api_key_env, headers, resolved_key, .. } =
             configured.cloned().unwrap_or_default();
         let from_environment = known.and_then(|known| find_first_set(known.urls));
         let (base_url, mut why) = match (base_url, from_environment, known) {
@@ -73,7 +76,8 @@ impl ModelServer {
             Ok((name, value))
         });
         let headers = headers.collect::<Result<_, AppError>>()?;
-        Ok(Self { id: id.to_owned(), wire, base_url, key_variable, headers, secrets, why, known })
+        let (id, stored_key) = (id.to_owned(), resolved_key);
+        Ok(Self { id, wire, base_url, key_variable, stored_key, headers, secrets, why, known })
     }
 
     /// Returns everything that must not be shown or recorded.
@@ -90,7 +94,9 @@ impl ModelServer {
 
     /// Returns the key itself.
     pub fn key(&self) -> Option<String> {
-        self.key_variable.as_deref().and_then(read_variable)
+        let stored = self.stored_key.as_ref().and_then(|key| key.reveal_text());
+        let stored = stored.map(str::to_owned);
+        stored.or_else(|| self.key_variable.as_deref().and_then(read_variable))
     }
 
     /// Tells whether neither the configuration nor the environment names it: it is only a default

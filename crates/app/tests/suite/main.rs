@@ -13,6 +13,8 @@ use lango_protocol::{EventBody, MessageOrigin, SessionId};
 use lango_runtime::{TurnRequest, UnattendedApprover};
 
 fn app(directory: &Path, config: Config) -> App {
+    // As the program does; a second call finds it installed.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let home = Home {
         config_file: directory.join("config.toml"),
         config_directory: directory.to_owned(),
@@ -20,7 +22,12 @@ fn app(directory: &Path, config: Config) -> App {
         data: directory.join("data"),
     };
     let loaded = LoadedConfig { config, origins: BTreeMap::new() };
-    App { home, loaded, databases: lango_app::OpenDatabases::default() }
+    App {
+        home,
+        loaded,
+        databases: lango_app::OpenDatabases::default(),
+        scrubber: lango_runtime::Scrubber::default(),
+    }
 }
 
 fn team(directory: &Path) -> TeamOptions {
@@ -67,7 +74,9 @@ async fn looking_needs_no_model_and_sees_the_same_team() {
         assert!(roster.tools.get(tool).is_some(), "{tool}");
     }
     let agents: Vec<&str> = roster.tree.sub_agents().iter().map(|a| a.name.as_str()).collect();
-    assert_eq!(agents, ["operator", "navigator", "librarian", "planner", "chronicler"]);
+    let expected =
+        ["operator", "navigator", "vault", "librarian", "automator", "planner", "chronicler"];
+    assert_eq!(agents, expected);
     assert!(roster.list_unmatched_tools().is_empty());
     let taken = roster.check_remote_name(&"operator".parse().unwrap()).unwrap_err();
     assert_eq!(taken.kind(), ErrorKind::Usage, "{taken}");

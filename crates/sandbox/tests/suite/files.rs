@@ -203,7 +203,7 @@ async fn temporary_files_are_private_and_gone_afterwards() {
 #[tokio::test]
 async fn a_directory_that_becomes_a_link_widens_nothing() {
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     use rustix::fs::{CWD, RenameFlags};
 
@@ -218,8 +218,9 @@ async fn a_directory_that_becomes_a_link_widens_nothing() {
         std::fs::create_dir(workspace.outside().join(".git")).unwrap();
         let (directory, link) = (workspace.path("b"), workspace.path("link"));
         let is_over = Arc::new(AtomicBool::new(false));
+        let pause_millis = Arc::new(AtomicU64::new(20));
         let swapping = std::thread::spawn({
-            let is_over = Arc::clone(&is_over);
+            let (is_over, pause_millis) = (Arc::clone(&is_over), Arc::clone(&pause_millis));
             move || {
                 // Mostly as fast as possible, and sometimes slow enough for a job to start.
                 for round in 0_u64.. {
@@ -229,7 +230,8 @@ async fn a_directory_that_becomes_a_link_widens_nothing() {
                     let exchange = RenameFlags::EXCHANGE;
                     rustix::fs::renameat_with(CWD, &directory, CWD, &link, exchange).unwrap();
                     if round % 997 == 0 {
-                        std::thread::sleep(std::time::Duration::from_millis(20));
+                        let pause = pause_millis.load(Ordering::Relaxed);
+                        std::thread::sleep(std::time::Duration::from_millis(pause));
                     }
                 }
             }
@@ -238,6 +240,10 @@ async fn a_directory_that_becomes_a_link_widens_nothing() {
         for attempt in 0..2000 {
             if attempt >= 60 && ran > 0 {
                 break;
+            }
+            if attempt % 100 == 99 && ran == 0 {
+                // The machine is busy: a job takes longer to start.
+                pause_millis.fetch_add(40, Ordering::Relaxed);
             }
             let tried = "echo x > b/evil; echo x > b/.git/evil; echo x > link/evil; echo x > ../outside/evil; true";
             match workspace.try_run(tried).await {
