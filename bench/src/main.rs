@@ -1,7 +1,7 @@
 //! Benchmarks, in CPU time: what a turn costs the machine, not what the clock says.
 //!
 //! `cargo xtask bench turn`, `conversation`, `call`, `sandbox`, `approval`, `decide`, `embed`, `graph`, `ingest`, `memory`,
-//! `remote` and `retrieval` run them. Each figure is taken in a process of its own; the scripted model is another process, so that its work is not counted.
+//! `remote`, `retrieval` and `vault` run them. Each figure is taken in a process of its own; the scripted model is another process, so that its work is not counted.
 
 mod approval;
 mod call;
@@ -17,6 +17,7 @@ mod remote;
 mod retrieval;
 mod sandbox;
 mod start;
+mod vault;
 mod worker;
 
 use std::io::{BufRead, BufReader, Write};
@@ -63,6 +64,7 @@ fn main() -> Result<()> {
         ["serve-remote-agent"] => block_on(remote::serve_agent()),
         ["retrieval"] => retrieval::measure(),
         ["sandbox"] => sandbox::measure(),
+        ["vault"] => vault::measure(),
         ["sandbox-worker", kind] => sandbox::work(kind),
         ["serve"] => block_on(serve()),
         ["serve-calls"] => block_on(serve_calls()),
@@ -70,7 +72,7 @@ fn main() -> Result<()> {
         ["worker", name, url] => block_on(worker::run(name, url)),
         _ => bail!(
             "usage: lango-bench [turn | conversation | call | sandbox | approval | decide | embed | graph | ingest | \
-             memory | remote | retrieval]"
+             memory | remote | retrieval | vault]"
         ),
     }
 }
@@ -173,15 +175,20 @@ fn address_of(server: &mut Child) -> Result<String> {
 /// Measures how a turn costs more the longer its conversation is.
 fn measure_conversation(lango: &Path, url: &str) -> Result<()> {
     const RUNS: usize = 3;
-    let mut rows: [Vec<f64>; 3] = Default::default();
-    for _ in 0..RUNS {
-        let figures = block_on(program::measure_conversation(lango, url))?;
-        rows.iter_mut().zip(figures).for_each(|(row, figure)| row.push(figure));
-    }
     let mut table = figures::Table::default();
-    for ((part, _, last), values) in program::CONVERSATION_PARTS.into_iter().zip(rows) {
-        let limit = (last == 2500).then_some(2.0);
-        table.add(&format!("{part} of one conversation, CPU-ms"), limit, values);
+    for (talk, name) in [
+        (program::Talk::Tasks, "tasks"),
+        (program::Talk::TasksAndFacts, "tasks and something to remember"),
+    ] {
+        let mut rows: [Vec<f64>; 3] = Default::default();
+        for _ in 0..RUNS {
+            let figures = block_on(program::measure_conversation(lango, url, talk))?;
+            rows.iter_mut().zip(figures).for_each(|(row, figure)| row.push(figure));
+        }
+        for ((part, _, last), values) in program::CONVERSATION_PARTS.into_iter().zip(rows) {
+            let limit = (last == 2500 && talk == program::Talk::Tasks).then_some(2.0);
+            table.add(&format!("{name}: {part}, CPU-ms"), limit, values);
+        }
     }
     finish(&table)
 }

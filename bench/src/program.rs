@@ -77,8 +77,21 @@ pub(crate) const CONVERSATION_PARTS: [(&str, u32, u32); 3] = [
     ("turns 2,301 to 2,500", 2301, 2500),
 ];
 
+/// Says what the user of a long conversation talks about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Talk {
+    /// A task, always the same.
+    Tasks,
+    /// The task, and something about the user that is remembered: two texts to embed in each turn.
+    TasksAndFacts,
+}
+
 /// CPU-ms of a turn in parts of one conversation, whose session the client names.
-pub(crate) async fn measure_conversation(lango: &Path, model: &str) -> Result<Vec<f64>> {
+pub(crate) async fn measure_conversation(
+    lango: &Path,
+    model: &str,
+    talk: Talk,
+) -> Result<Vec<f64>> {
     let home = tempfile::tempdir()?;
     let program = Program::start(lango, home.path(), model)?;
     let mut client = program.connect().await?;
@@ -91,8 +104,12 @@ pub(crate) async fn measure_conversation(lango: &Path, model: &str) -> Result<Ve
             if turn == first {
                 before = program.cpu_milliseconds()?;
             }
-            // Each says something else, so that there is something to remember.
-            let message = format!("{QUESTION} My boat number {turn} is called Anna {turn}.");
+            let message = match talk {
+                Talk::Tasks => QUESTION.to_owned(),
+                Talk::TasksAndFacts => {
+                    format!("{QUESTION} My boat number {turn} is called Anna {turn}.")
+                }
+            };
             client.ask(&[json!({ "role": "user", "content": message })]).await?;
             turn += 1;
         }

@@ -118,11 +118,14 @@ macro_rules! through_app_error {
 through_app_error! {
     ConfigError,
     lango_a2a::remote::RemoteError,
+    lango_automator::AutomatorError,
+    lango_keystore::KeyStoreError,
     lango_chronicler::ChroniclerError,
     lango_librarian::LibrarianError,
     lango_librarian::documents::IngestError,
     lango_mcp::client::ClientError,
     lango_operator::WorkspaceError,
+    lango_payments::PaymentError,
     lango_retrieval::RetrievalError,
     lango_protocol::InvalidName,
     lango_runtime::TurnError,
@@ -151,25 +154,4 @@ through_usage! {
 }
 
 #[cfg(test)]
-mod tests {
-    use lango_protocol::{BudgetKind, WorkDone};
-
-    use super::*;
-
-    #[test]
-    fn every_end_of_a_turn_has_its_documented_code() {
-        let code = |status, denied| {
-            let work = WorkDone { calls_denied: denied, ..WorkDone::default() };
-            ExitStatus::of(&Outcome { status, work }).code()
-        };
-        let failed = |class| OutcomeStatus::Failed { class, reason: String::new() };
-        assert_eq!(code(OutcomeStatus::Done, 0), 0);
-        assert_eq!(code(OutcomeStatus::Done, 1), 3);
-        assert_eq!(code(OutcomeStatus::Rejected { reason: String::new() }, 0), 1);
-        assert_eq!(code(failed(FailureClass::Model), 0), 1);
-        assert_eq!(code(failed(FailureClass::Provider), 0), 4);
-        assert_eq!(code(failed(FailureClass::Budget(BudgetKind::Tokens)), 0), 5);
-        assert_eq!(code(OutcomeStatus::TimedOut, 0), 5);
-        assert_eq!(code(OutcomeStatus::Cancelled, 0), 130);
-    }
-}
+mod tests;

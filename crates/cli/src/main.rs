@@ -1,7 +1,6 @@
 //! `lango`: arguments in, exit status out. What commands do is in `lango-app` and the crates below
 //! it.
 
-mod arguments;
 mod commands;
 mod failure;
 
@@ -11,9 +10,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use lango_app::LogOptions;
 
-use arguments::{Arguments, ChatArguments, Command};
 use commands::{CommandContext, Printer};
 use failure::{ExitStatus, Failure};
+use lango_arguments::{Arguments, ChatArguments, Command};
 
 fn main() -> ExitCode {
     // The helper is started with every command, so this comes before everything else.
@@ -23,6 +22,8 @@ fn main() -> ExitCode {
     if let Some(code) = lango_librarian::documents::run_reader_if_requested() {
         return code;
     }
+    // From here on there can be secrets in memory.
+    lango_keystore::protect_process_memory();
     let arguments = Arguments::parse();
     let printer = Printer::new(arguments.raw);
     let outcome = tokio::runtime::Builder::new_current_thread()
@@ -54,7 +55,10 @@ async fn run(arguments: Arguments, printer: Printer) -> Result<ExitStatus, Failu
     let _ = rustls::crypto::ring::default_provider().install_default();
     let log = LogOptions {
         verbosity: arguments.verbose,
-        to_file: matches!(arguments.command, Some(Command::Serve { command: None, .. })),
+        to_file: matches!(
+            arguments.command,
+            Some(Command::Serve { command: None, .. } | Command::Worker(_))
+        ),
     };
     let context = CommandContext::load(arguments.config.clone(), log, printer);
     let databases = context.as_ref().ok().map(|context| context.app.databases.clone());
@@ -72,15 +76,20 @@ async fn run_command(
 ) -> Result<ExitStatus, Failure> {
     match arguments.command {
         None if io::stdin().is_terminal() => {
-            commands::chat::chat(&context?, ChatArguments::default()).await
+            Box::pin(commands::chat::chat(&context?, ChatArguments::default())).await
         }
         None => Err(Failure::usage(format!(
             "no command given.\n\n{}",
             Arguments::command().render_help()
         ))),
-        Some(Command::Run(arguments)) => commands::run::run(&context?, arguments).await,
-        Some(Command::Chat(arguments)) => commands::chat::chat(&context?, arguments).await,
-        Some(Command::Resume(arguments)) => commands::resume::resume(&context?, arguments).await,
+        Some(Command::Help { words }) => commands::help::help(printer, &words),
+        Some(Command::Run(arguments)) => Box::pin(commands::run::run(&context?, arguments)).await,
+        Some(Command::Chat(arguments)) => {
+            Box::pin(commands::chat::chat(&context?, arguments)).await
+        }
+        Some(Command::Resume(arguments)) => {
+            Box::pin(commands::resume::resume(&context?, arguments)).await
+        }
         Some(Command::Demo(arguments)) => commands::demo::demo(&context?, &arguments).await,
         Some(Command::Serve { command: None, arguments }) => {
             commands::serve::serve(&context?, arguments).await
@@ -104,6 +113,13 @@ async fn run_command(
         Some(Command::Documents { command, space }) => {
             commands::documents::documents(&context?, command, &space.space()).await
         }
+        Some(Command::Cron { command, space }) => {
+            Box::pin(commands::cron::cron(&context?, command, &space.space())).await
+        }
+        Some(Command::Bg { command, space }) => {
+            commands::background::background(&context?, command, &space.space()).await
+        }
+        Some(Command::Worker(arguments)) => commands::worker::worker(&context?, arguments).await,
         Some(Command::Graph { command, space }) => {
             commands::graph::graph(&context?, command, &space.space()).await
         }
@@ -118,6 +134,10 @@ async fn run_command(
         }
         Some(Command::Mcp { command }) => commands::mcp::mcp(&context?, command).await,
         Some(Command::A2a { command }) => commands::a2a::a2a(&context?, command).await,
+        Some(Command::Vault { command }) => commands::vault::vault(&context?, command).await,
+        Some(Command::Secrets { command }) => commands::secrets::secrets(&context?, command).await,
+        Some(Command::Keys { command }) => commands::vault::keys(&context?, command).await,
+        Some(Command::Audit(arguments)) => commands::vault::audit(&context?, &arguments).await,
         Some(Command::Models { command }) => commands::models::models(&context?, command).await,
         Some(Command::Eval { command }) => commands::eval::eval(&context?, command).await,
         Some(Command::Usage(arguments)) => commands::usage::usage(&context?, arguments).await,
@@ -130,6 +150,7 @@ async fn run_command(
         Some(Command::Doctor { deep, json, .. }) => {
             commands::doctor::doctor(context, printer, deep, json).await
         }
+        Some(Command::Wallet { command }) => commands::wallet::wallet(&context?, command).await,
         Some(Command::Backup { command }) => commands::backup::backup(&context?, command).await,
         Some(Command::Completion { shell }) => {
             let mut script = Vec::new();

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::CommandContext;
 use super::table::render_table;
-use crate::arguments::{AgentsCommand, TeamViewArguments, ToolsCommand};
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::{AgentsCommand, TeamViewArguments, ToolsCommand};
 
 #[derive(Serialize)]
 struct AgentView {

@@ -18,8 +18,8 @@ use serde::Serialize;
 use super::sessions::local_time;
 use super::table::render_table;
 use super::{CommandContext, Printer};
-use crate::arguments::{ApprovalsCommand, RuleArguments, RuleEffect};
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::{ApprovalsCommand, RuleArguments, RuleEffect};
 
 /// Limits the characters of an id that a list shows.
 const SHORT_ID_CHARACTERS: usize = 8;

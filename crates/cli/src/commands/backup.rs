@@ -8,8 +8,8 @@ use lango_store::{BackupInfo, DatabaseLocation, RestoreReport, restore_backup, v
 use serde::Serialize;
 
 use super::CommandContext;
-use crate::arguments::BackupCommand;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::BackupCommand;
 
 #[derive(Serialize)]
 struct BackupOutput<'a> {

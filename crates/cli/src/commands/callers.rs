@@ -14,8 +14,8 @@ use serde::Serialize;
 use super::sessions::local_time;
 use super::table::render_table;
 use super::{CommandContext, Printer, ask_to_confirm};
-use crate::arguments::{CallersCommand, ServeCommand};
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::{CallersCommand, ServeCommand};
 
 pub(crate) async fn callers(
     context: &CommandContext,

@@ -10,11 +10,12 @@ use tokio::sync::mpsc;
 
 use super::CommandContext;
 use super::run::{
-    MAX_NOTICE_CHARACTERS, choose_session, finish_team, open, print_notices, render_introduction,
+    MAX_NOTICE_CHARACTERS, choose_session, finish_automation, finish_team, introducing, open,
+    print_notices, render_introduction,
 };
 use super::turn::follow_turn;
-use crate::arguments::ChatArguments;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::ChatArguments;
 use lango_terminal::Display;
 use lango_terminal::Terminal;
 use lango_terminal::write_stderr;
@@ -41,6 +42,7 @@ pub(crate) async fn chat(
     print_notices(printer, &team).await?;
     printer.introduce("/help for help, /quit to leave");
     let mut news = team.watch_remotes();
+    let automation = team.start_automation(introducing(printer), None);
     let mut status = ExitStatus::Success;
     loop {
         let line = match read_next_input(&input, &mut news).await? {
@@ -76,6 +78,9 @@ pub(crate) async fn chat(
                 }
             }
         }
+    }
+    if let Some(automation) = automation {
+        finish_automation(printer, automation).await;
     }
     finish_team(printer, &team).await?;
     // A user saw how each turn ended; a script needs the status of the last one.

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::table::render_table;
 use super::{CommandContext, Printer};
-use crate::arguments::ConfigCommand;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::ConfigCommand;
 
 #[derive(Serialize)]
 struct KeyView {

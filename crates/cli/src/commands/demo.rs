@@ -9,8 +9,8 @@ use lango_runtime::{TurnRequest, UnattendedApprover};
 
 use super::CommandContext;
 use super::turn::follow_turn;
-use crate::arguments::DemoArguments;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::DemoArguments;
 use lango_terminal::AnswerSource;
 use lango_terminal::Display;
 use lango_terminal::write_stderr;

@@ -14,8 +14,8 @@ use super::ingest::{absolute_path_text, open};
 use super::sessions::local_time;
 use super::table::render_table;
 use super::{CommandContext, Printer};
-use crate::arguments::DocumentsCommand;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::DocumentsCommand;
 use lango_terminal::{show_progress, stderr_is_terminal};
 
 /// Sets how many documents are read at a time.

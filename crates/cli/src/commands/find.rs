@@ -8,8 +8,8 @@ use lango_retrieval::{Retrieval, RetrievalMode};
 use lango_text::{make_line_visible, truncate_characters};
 
 use super::Printer;
-use crate::arguments::{SearchArguments, SearchMode};
 use crate::failure::Failure;
+use lango_arguments::{SearchArguments, SearchMode};
 use lango_terminal::write_stderr;
 
 /// Limits the additional passages that are related through the graph.

@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 use super::CommandContext;
 use super::meter::ProgressMeter;
 use super::turn::StopSignals;
-use crate::arguments::IngestArguments;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::IngestArguments;
 use lango_terminal::write_stderr;
 
 /// Limits the files that the summary names one by one.

@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use super::sessions::{find_session, local_time};
 use super::table::render_table;
 use super::{CommandContext, Printer};
-use crate::arguments::{MemoryCommand, MemoryFormat};
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::{MemoryCommand, MemoryFormat};
 
 /// Limits the characters of a line; memories are shorter.
 const MAX_LINE_CHARACTERS: usize = 1_000;

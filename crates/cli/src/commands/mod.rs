@@ -3,16 +3,19 @@
 pub(crate) mod a2a;
 pub(crate) mod agents;
 pub(crate) mod approvals;
+pub(crate) mod background;
 pub(crate) mod backup;
 pub(crate) mod callers;
 pub(crate) mod chat;
 pub(crate) mod config;
+pub(crate) mod cron;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod documents;
 pub(crate) mod eval;
 mod find;
 pub(crate) mod graph;
+pub(crate) mod help;
 mod image;
 pub(crate) mod ingest;
 pub(crate) mod knowledge;
@@ -24,6 +27,7 @@ pub(crate) mod processes;
 pub(crate) mod prompt;
 pub(crate) mod resume;
 pub(crate) mod run;
+pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod skills;
@@ -31,6 +35,9 @@ mod table;
 pub(crate) mod turn;
 pub(crate) mod undo;
 pub(crate) mod usage;
+pub(crate) mod vault;
+pub(crate) mod wallet;
+pub(crate) mod worker;
 
 use std::path::PathBuf;
 
@@ -55,12 +62,26 @@ impl CommandContext {
         printer: Printer,
     ) -> Result<Self, Failure> {
         let app = App::load(LoadOptions { config_file })?;
-        start_logging(&app.home, log)?;
+        start_logging(&app.home, log, &app.scrubber)?;
         Ok(Self { app, printer })
     }
 
     pub(crate) fn config(&self) -> &Config {
         self.app.config()
+    }
+}
+
+/// Asks for a text that is not shown while it is typed.
+pub(crate) async fn ask_hidden(terminal: &Terminal, prompt: &str) -> Result<String, Failure> {
+    // The terminal gets its modes back before a signal ends the process.
+    let mut signals = StopSignals::new()?;
+    tokio::select! {
+        typed = terminal.ask_secret(prompt) => {
+            typed.ok_or_else(|| Failure::usage("nothing was typed; nothing was changed"))
+        }
+        status = signals.next() => {
+            Err(Failure { status, message: "stopped before there was an answer".to_owned() })
+        }
     }
 }
 

@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use super::table::render_table;
 use super::{CommandContext, Printer};
-use crate::arguments::ModelsCommand;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::ModelsCommand;
 
 pub(crate) async fn models(
     context: &CommandContext,
@@ -22,12 +22,14 @@ pub(crate) async fn models(
 ) -> Result<ExitStatus, Failure> {
     match command {
         ModelsCommand::List { provider, json } => {
-            list(context.printer, context.config(), provider.as_deref(), json).await
+            let config = context.app.config_with_keys().await?;
+            list(context.printer, &config, provider.as_deref(), json).await
         }
         ModelsCommand::Accept { provider } => accept(context, &provider),
         ModelsCommand::Revoke { provider } => revoke(context, &provider),
         ModelsCommand::Test { model, json } => {
-            test::test(context.printer, context.config(), model.as_deref(), json).await
+            let config = context.app.config_with_keys().await?;
+            test::test(context.printer, &config, model.as_deref(), json).await
         }
     }
 }

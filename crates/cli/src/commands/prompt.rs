@@ -9,8 +9,8 @@ use lango_tool::ToolDeclaration;
 use serde::Serialize;
 
 use super::CommandContext;
-use crate::arguments::PromptCommand;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::PromptCommand;
 
 #[derive(Serialize)]
 struct PromptView<'a> {

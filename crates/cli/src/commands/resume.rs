@@ -5,8 +5,8 @@ use lango_store::UnfinishedTurn;
 use super::run::{open, render_introduction};
 use super::turn::follow_turn;
 use super::{CommandContext, Printer};
-use crate::arguments::ResumeArguments;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::ResumeArguments;
 use lango_terminal::Display;
 use lango_terminal::Terminal;
 

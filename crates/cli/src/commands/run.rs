@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_app::provider::{self, ModelOptions, ModelServer, ReadyModels, ServerConsent};
-use lango_app::{OpenOptions, RunningTeam, TeamOptions, confinement, find_workspace};
+use lango_app::{
+    Notice, OpenOptions, RunningAutomation, RunningTeam, TeamOptions, confinement, find_workspace,
+};
 use lango_model::UserMessage;
 use lango_protocol::{MessageOrigin, SessionId};
 use lango_runtime::TurnRequest;
@@ -13,15 +15,18 @@ use lango_store::Journal;
 
 use super::turn::{StopSignals, follow_turn};
 use super::{CommandContext, Printer, image};
-use crate::arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::{ApproveArguments, RunArguments, SessionChoice, TeamArguments};
 use lango_terminal::Display;
-use lango_terminal::choose_person;
 use lango_terminal::write_stderr;
 use lango_terminal::{AnswerSource, Choice, Choices, Terminal, TerminalApprover};
+use lango_terminal::{choose_person, choose_value_prompt};
 
 /// Limits the characters of a line about a remote agent.
 pub(super) const MAX_NOTICE_CHARACTERS: usize = 600;
+
+/// Limits how long work that is due may delay the end of the program.
+const WORK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Limits what is read from standard input.
 const MAX_INPUT_BYTES: u64 = 1024 * 1024;
@@ -43,7 +48,11 @@ pub(crate) async fn run(
     print_notices(printer, &team).await?;
     let message = UserMessage { text, attachment, task: None, images };
     let request = TurnRequest::new(session, message, MessageOrigin::Run);
+    let automation = team.start_automation(introducing(printer), None);
     let (followed, _) = follow_turn(team.runtime.start_turn(request), display).await?;
+    if let Some(automation) = automation {
+        finish_automation(printer, automation).await;
+    }
     for command in team.background_commands() {
         let command = lango_text::make_visible_short(&command);
         printer.introduce(&format!("ended with this run: {command}"));
@@ -65,7 +74,8 @@ pub(super) async fn open(
         *consent = Some(ask_about_server(context, terminal));
     }
     let person = choose_person(approve.approve, terminal.clone());
-    let options = OpenOptions { person, ..OpenOptions::new(team, models) };
+    let value_prompt = choose_value_prompt(approve.approve, terminal.clone());
+    let options = OpenOptions { person, value_prompt, ..OpenOptions::new(team, models) };
     let approver = TerminalApprover::new(approve.approve, terminal);
     let answers = approver.answers();
     // The terminal gets its modes back before a signal ends the process: opening can ask questions.
@@ -125,6 +135,20 @@ pub(super) fn team_options(arguments: TeamArguments) -> (TeamOptions, ModelOptio
     let TeamArguments { model, topology, max_rounds, workspace, record } = arguments;
     let models = ModelOptions::Choose { wanted: model, record, consent: None };
     (TeamOptions { topology, workspace, max_rounds }, models)
+}
+
+/// Returns a function that shows a line beside the answer.
+pub(super) fn introducing(printer: Printer) -> Notice {
+    Arc::new(move |line: &str| printer.introduce(&lango_text::make_visible(line)))
+}
+
+/// Lets work that was started end, and says what goes on later.
+pub(super) async fn finish_automation(printer: Printer, automation: RunningAutomation) {
+    let left = automation.finish(WORK_TIMEOUT).await;
+    if left > 0 {
+        let turns = lango_text::plural(left, "piece of work has", "pieces of work have");
+        printer.introduce(&format!("{turns} not ended, and will go on with: lango worker"));
+    }
 }
 
 /// Prints what a user should know first.

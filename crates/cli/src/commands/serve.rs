@@ -8,8 +8,8 @@ use lango_app::{HttpServer, HttpServerOptions, Notice, OpenOptions, OwnerOptions
 use super::run::{team_options, warn_about_workspace};
 use super::turn::StopSignals;
 use super::{CommandContext, Printer};
-use crate::arguments::ServeArguments;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::ServeArguments;
 
 pub(crate) async fn serve(
     context: &CommandContext,

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::table::render_table;
 use super::{CommandContext, Printer, ask_to_confirm};
-use crate::arguments::SessionsCommand;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::SessionsCommand;
 
 /// Sets how many events are read at a time.
 const PAGE_SIZE: u32 = 500;

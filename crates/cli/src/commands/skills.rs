@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::table::render_table;
 use super::{CommandContext, Printer, ask_to_confirm};
-use crate::arguments::{SkillsCommand, TrustArguments};
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::{SkillsCommand, TrustArguments};
 
 #[derive(Serialize)]
 struct SkillView<'a> {

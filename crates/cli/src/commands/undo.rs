@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::sessions::local_time;
 use super::table::render_table;
 use super::{CommandContext, Printer};
-use crate::arguments::UndoArguments;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::UndoArguments;
 
 #[derive(Serialize)]
 struct TurnView<'a> {

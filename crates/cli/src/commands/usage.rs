@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::table::render_table;
 use super::{CommandContext, sessions};
-use crate::arguments::{UsageArguments, UsageGrouping};
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::{UsageArguments, UsageGrouping};
 
 /// Limits how far back usage is counted by default.
 const DEFAULT_DAYS: u32 = 30;

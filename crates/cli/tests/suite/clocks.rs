@@ -106,3 +106,28 @@ async fn the_last_session_is_the_one_that_was_used_last_whatever_the_clock_says(
     let shown = lango.command(&["sessions", "show", "second"]).run().await;
     assert!(shown.stdout.contains("third"), "{shown:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_runs_once_when_the_clock_is_set_forward_and_back() {
+    let lango = Lango::playing(&["[[reply]]\nsay = \"Done.\"\n"]).await;
+    let command = |arguments: &[&str]| {
+        lango.command(arguments).small_team().set("LANGO_AUTOMATOR_ENABLED", "true")
+    };
+    let clock = WallClock::new(&lango, "+0");
+    let worker = clock.given_to(command(&["worker"]));
+    let _worker = worker.start_until("Lango runs the jobs").await;
+    let added = command(&["cron", "add", "every 2 hours", "look"]).run().await;
+    assert_eq!(added.code, 0, "{added:?}");
+    clock.set("+7210");
+    until("the job runs", || lango.received().len() == 1).await;
+    // Back to before the occurrence, and past it again.
+    for shift in ["-1h", "+7210"] {
+        clock.set(shift);
+        tokio::time::sleep(Duration::from_secs(3)).await;
+    }
+    assert_eq!(lango.received().len(), 1);
+    let history = command(&["cron", "history", "--json"]).run().await;
+    let runs: Value = serde_json::from_str(&history.stdout).unwrap();
+    assert_eq!(runs.as_array().map(Vec::len), Some(1), "{runs}");
+    assert_eq!(runs[0]["state"], "done", "{runs}");
+}

@@ -185,6 +185,11 @@ impl Lango {
         invocation.set("OPENAI_BASE_URL", self.server.base_url())
     }
 
+    /// The same with nothing set up.
+    pub(crate) fn at_bare_terminal<'a>(&'a self, line: &str) -> Invocation<'a> {
+        self.at_terminal(line).unset("OPENAI_BASE_URL")
+    }
+
     /// The same at a terminal of this size.
     pub(crate) fn at_small_terminal<'a>(&'a self, rows: u16, line: &str) -> Invocation<'a> {
         let binary = env!("CARGO_BIN_EXE_lango");

@@ -69,11 +69,13 @@ impl<'a> Invocation<'a> {
         self
     }
 
-    /// Without librarian and chronicler: operator, navigator and planner are left.
+    /// Without vault, librarian, chronicler and automator: operator, navigator and planner are left.
     pub(crate) fn small_team(self) -> Self {
         self.set("LANGO_LIBRARIAN_ENABLED", "false")
+            .set("LANGO_AUTOMATOR_ENABLED", "false")
             .set("LANGO_GRAPH_ENABLED", "false")
             .set("LANGO_OBSERVATIONALMEMORY_ENABLED", "false")
+            .set("LANGO_VAULT_ENABLED", "false")
     }
 
     /// Without a variable.

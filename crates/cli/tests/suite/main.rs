@@ -5,6 +5,7 @@
 
 mod a2a;
 mod approvals;
+mod automation;
 mod bad_input;
 mod clocks;
 mod command_line;
@@ -27,3 +28,5 @@ mod requirements;
 mod server;
 mod site;
 mod typing;
+mod vault;
+mod wallet;

@@ -87,6 +87,15 @@ impl<'a> TypingSession<'a> {
         }
     }
 
+    /// Pastes a text once a line is awaited, and presses Enter. However busy the machine is, this does
+    /// not look like anything else.
+    pub(crate) async fn paste(&mut self, text: &str) {
+        self.wait_until_ready().await;
+        self.send(&format!("\u{1b}[200~{text}\u{1b}[201~")).await;
+        tokio::time::sleep(KEY_INTERVAL).await;
+        self.send("\n").await;
+    }
+
     /// Types Enter after each page of a long question, until this is on the screen.
     pub(crate) async fn answer_pages_until(&mut self, text: &str) {
         let deadline = Instant::now() + TEST_TIMEOUT;

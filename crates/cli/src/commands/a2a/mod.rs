@@ -14,8 +14,8 @@ use serde::Serialize;
 
 use super::table::render_table;
 use super::{CommandContext, ask_or_advise};
-use crate::arguments::A2aCommand;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::A2aCommand;
 
 /// Names the list of remote agents in the configuration.
 const REMOTE_AGENTS_KEY: &str = "a2a.remoteAgents";

@@ -7,9 +7,9 @@ use lango_eval::calls::{
 };
 
 use super::calls_text::render_calls;
-use crate::arguments::CallsArguments;
 use crate::commands::CommandContext;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::CallsArguments;
 use lango_terminal::{show_progress, stderr_is_terminal};
 
 pub(super) async fn calls(
@@ -25,7 +25,7 @@ pub(super) async fn calls(
             unknown.len()
         ));
     }
-    let config = context.config();
+    let config = &context.app.config_with_keys().await?;
     let choice = provider::choose_model(config, arguments.model.as_deref(), None).await?;
     let runs_here = matches!(choice.source, ModelSource::Embedded);
     let ready = provider::load_models(config, choice, ModelPurpose::Examine).await?;

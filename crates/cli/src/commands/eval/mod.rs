@@ -5,8 +5,8 @@ mod calls_text;
 mod retrieval;
 
 use super::CommandContext;
-use crate::arguments::EvalCommand;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::EvalCommand;
 
 pub(crate) async fn eval(
     context: &CommandContext,

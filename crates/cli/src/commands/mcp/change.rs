@@ -7,8 +7,8 @@ use lango_app::mcp::{self as wired, EntryError};
 use lango_mcp::client::{ConfigSource, delete_home, logout, read_servers, server_home};
 
 use super::super::CommandContext;
-use crate::arguments::McpAddArguments;
 use crate::failure::Failure;
+use lango_arguments::McpAddArguments;
 
 /// Splits `name=value` into its two parts.
 pub(super) fn split_pair(text: &str, sign: char) -> Result<(String, String), Failure> {

@@ -14,8 +14,8 @@ use lango_mcp::client::{
 };
 
 use super::{CommandContext, Printer};
-use crate::arguments::McpCommand;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::McpCommand;
 
 /// Limits how long the user may take to sign in.
 const SIGN_IN_TIMEOUT: Duration = Duration::from_mins(5);

@@ -8,12 +8,12 @@ use lango_mcp::server::{TeamServer, serve_stdio};
 use lango_runtime::OWNER;
 use tokio_util::sync::CancellationToken;
 
-use crate::arguments::McpServeArguments;
 use crate::commands::CommandContext;
 use crate::commands::run::team_options;
 use crate::commands::serve::notice_printer;
 use crate::commands::turn::StopSignals;
 use crate::failure::{ExitStatus, Failure};
+use lango_arguments::McpServeArguments;
 
 /// Limits how long turns may take to end when the client has gone.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);

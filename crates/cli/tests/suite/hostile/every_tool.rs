@@ -244,11 +244,21 @@ async fn no_tool_of_the_chronicler_does_what_needs_a_question() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn no_tool_of_the_vault_does_what_needs_a_question() {
+    assert!(walk("vault").await > 50);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_tool_of_the_automator_does_what_needs_a_question() {
+    assert!(walk("automator").await > 20);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn every_agent_with_tools_is_walked_over() {
     let lango = Lango::silent().await;
     let listed = lango.command(&["tools", "list", "--json"]).run().await;
     let listed: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
-    let known = ["operator", "navigator", "librarian", "chronicler"];
+    let known = ["operator", "navigator", "vault", "librarian", "chronicler", "automator"];
     for tool in &listed {
         let owner = tool["owner"].as_str();
         assert!(owner.is_none_or(|owner| known.contains(&owner)), "{tool}");
