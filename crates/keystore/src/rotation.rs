@@ -69,18 +69,38 @@ impl KeyStore {
         actor: &Actor,
     ) -> Result<i64, KeyStoreError> {
         let state = read_state(self.database()).await?.ok_or(KeyStoreError::Locked)?;
-        let (by, old) = self.authenticate(&state, passphrase, actor).await?;
+        match self.rotate_from(&state, passphrase, revoke, actor).await {
+            // What another process encrypts anew meanwhile does not open with the key of before.
+            Err(
+                KeyStoreError::Damaged { .. }
+                | KeyStoreError::DamagedMaster
+                | KeyStoreError::OtherKeyFile(_),
+            ) if read_state(self.database()).await?.as_ref() != Some(&state) => {
+                Err(KeyStoreError::Changed)
+            }
+            result => result,
+        }
+    }
+
+    async fn rotate_from(
+        &self,
+        state: &VaultState,
+        passphrase: Option<&SecretBytes>,
+        revoke: bool,
+        actor: &Actor,
+    ) -> Result<i64, KeyStoreError> {
+        let (by, old) = self.authenticate(state, passphrase, actor).await?;
         let new = MasterKey::generate(state.generation + 1)?;
-        let mut batch = Batch::new().with(advance_state(&state, new.generation));
+        let mut batch = Batch::new().with(advance_state(state, new.generation));
         for entry in self.list_stored().await? {
             batch.push(reseal(&old, &new, &entry)?);
         }
-        self.add_wraps(&mut batch, &state, &old, &new, &by, revoke).await?;
+        self.add_wraps(&mut batch, state, &old, &new, &by, revoke).await?;
         let draft = AuditDraft::of_vault(AuditAction::Rotated, actor);
         self.write_recorded(batch, draft).await?;
         self.erase_traces().await?;
         let until = self.inner.unlocked.read().as_ref().and_then(|held| held.until);
-        self.hold(new.clone(), until, &state);
+        self.hold(new.clone(), until, state);
         Ok(new.generation)
     }
 
