@@ -24,6 +24,9 @@ pub struct CallReport {
     /// ended with an error code.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsuccessful: bool,
+    /// True if the call searched, and nothing fits what it searched for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub found_nothing: bool,
     /// Whether the call was not run because its arguments do not fit the tool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub invalid_arguments: bool,
@@ -85,6 +88,13 @@ impl CallReport {
     #[must_use]
     pub fn unsuccessful(mut self) -> Self {
         self.unsuccessful = true;
+        self
+    }
+
+    /// Marks that the call searched, and nothing fits what it searched for.
+    #[must_use]
+    pub fn found_nothing(mut self) -> Self {
+        self.found_nothing = true;
         self
     }
 

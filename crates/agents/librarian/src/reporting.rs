@@ -25,7 +25,7 @@ pub(crate) fn report_found_entries(
 ) -> CallReport {
     let query = code_span(query);
     if lines.is_empty() {
-        return CallReport::new(format!("Nothing was found for {query}."));
+        return CallReport::new(format!("Nothing was found for {query}.")).found_nothing();
     }
     let entries = plural(lines.len(), "entry", "entries");
     let report =

@@ -117,7 +117,7 @@ impl Tool for SearchMemories {
     fn report(&self, arguments: &SearchArguments, output: &Vec<MemoryHit>) -> Option<CallReport> {
         let query = code_span(&arguments.query);
         let report = if output.is_empty() {
-            CallReport::new(format!("There is no memory of {query}."))
+            CallReport::new(format!("There is no memory of {query}.")).found_nothing()
         } else {
             let number = plural(output.len(), "memory", "memories");
             let lines: Vec<String> = output.iter().map(MemoryHit::render_line).collect();

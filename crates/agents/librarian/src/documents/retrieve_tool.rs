@@ -115,6 +115,7 @@ impl Tool for RetrievePassages {
         let passages: Vec<String> = passages.collect();
         let report = if passages.is_empty() {
             CallReport::new(format!("Nothing was found in the documents for {query}."))
+                .found_nothing()
         } else {
             let number = plural(passages.len(), "passage", "passages");
             let summary = format!("{number} found in the documents for {query}:");

@@ -92,7 +92,7 @@ impl Tool for QueryRelations {
         let report = if triples.is_empty() {
             let note = note.as_deref().unwrap_or("no such relation is on record");
             let note = to_one_line(note, MAX_REMARK_CHARACTERS);
-            CallReport::new(format!("Nothing was found: {note}."))
+            CallReport::new(format!("Nothing was found: {note}.")).found_nothing()
         } else {
             let lines: Vec<String> = triples.iter().map(render_line).collect();
             let relations = plural(lines.len(), "relation", "relations");
