@@ -6,6 +6,7 @@ use lango_tool::{SafetyLevel, ToolDeclaration};
 use super::question::{as_words, render_tool_card};
 use super::reading::{RequestGist, RequestReader};
 use super::schema::can_be_filled;
+use super::topics::{missing_topic_penalty, topic_words};
 use super::trained_tools::{KnownTool, SMALL_TALK_CARD};
 use super::unknown::UnknownMeanings;
 use super::weights::AGENTS;
@@ -77,11 +78,12 @@ impl<'a> WeightedMeanings<'a> {
         let known =
             |card: usize, class: usize| of_class(class, reader.nearness_to_card(gist, card));
         let trained_tools = &reader.trained_tools;
+        let words = topic_words(gist.text());
         let known_logits: Vec<f32> = trained_tools
             .tools()
             .iter()
             .enumerate()
-            .map(|(card, tool)| known(card, tool.agent))
+            .map(|(card, tool)| known(card, tool.agent) - missing_topic_penalty(&tool.name, &words))
             .collect();
         let mut unknown = UnknownMeanings::default();
         let mut present = vec![false; known_logits.len()];

@@ -2,7 +2,8 @@
 //!
 //! It is a [`Model`](lango_model::Model) like any other, so every guarantee of the runtime holds
 //! for it. It reads the user's newest message and the tools that are offered now, and nothing else:
-//! results of tools, pages and memories cannot make it call anything. Arguments are parts of the
+//! what tools, pages and memories say cannot make it call anything; only that a search found nothing
+//! makes it search in another store. Arguments are parts of the
 //! user's text, numbers in it, or choices that a tool offers.
 //!
 //! | file | job |
@@ -10,11 +11,13 @@
 //! | `model.rs` | the model itself: which part answers a request |
 //! | `weights.rs`, `trained_tools.rs` | what was trained, and on which tools |
 //! | `reading.rs` | what the encoder makes of a text |
-//! | `decision.rs`, `unknown.rs`, `thresholds.rs` | which meaning is likeliest, also of tools that it never saw, and how sure is sure enough |
+//! | `decision.rs`, `topics.rs`, `unknown.rs`, `thresholds.rs` | which meaning is likeliest, also of tools that it never saw, and how sure is sure enough |
 //! | `schema.rs`, `question.rs`, `arguments.rs`, `amounts.rs` | the arguments of a call |
 //! | `report.rs` | commands that are only reported, not given |
+//! | `recall.rs` | questions whose answer may be in any store |
 //! | `conversation.rs` | what the user wants now, and what they answered |
 //! | `orchestrator.rs`, `specialist.rs`, `steps.rs` | what the agents do |
+//! | `help.rs`, `misread.rs` | questions about Lango |
 //! | `wording/`, `talk.rs` | texts for the user |
 //! | `router.rs` | the fast path for other models |
 
@@ -23,10 +26,12 @@ mod arguments;
 mod conversation;
 mod decision;
 mod help;
+mod misread;
 mod model;
 mod orchestrator;
 mod question;
 mod reading;
+mod recall;
 mod report;
 mod router;
 mod schema;
@@ -37,6 +42,7 @@ mod talk;
 #[cfg(test)]
 mod tests;
 mod thresholds;
+mod topics;
 mod trained_tools;
 mod understanding;
 mod unknown;
@@ -44,7 +50,7 @@ mod weights;
 mod wording;
 
 pub use help::{answer_help_question, encode_help_page};
-pub use model::{EMBEDDED, EmbeddedModel};
+pub use model::{EMBEDDED, EmbeddedModel, first_reading};
 pub use router::RoutedModel;
 pub use surroundings::{FileEntry, NoSurroundings, Surroundings};
 pub use trained_tools::known_team;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use lango_model::{
-    Model, ModelError, ModelEvent, ModelFault, ModelId, ModelRequest, ModelStream, RequestRole,
-    RequestedCall,
+    Message, Model, ModelError, ModelEvent, ModelFault, ModelId, ModelRequest, ModelStream,
+    RequestRole, RequestedCall,
 };
 use lango_protocol::{ORCHESTRATOR, TRANSFER_TOOL, Usage};
 use lango_tool::ToolDeclaration;
@@ -129,6 +129,24 @@ pub(crate) fn answer_request(
         RequestRole::Specialist | RequestRole::Single => {
             Specialist { reader, request, surroundings }.reply(&conversation)
         }
+    }
+}
+
+/// Returns the tool that the encoder takes a request for first, among those that are offered to the agent
+/// and its colleagues; none if it is for no tool. The model may still ask before it calls it.
+pub fn first_reading(request: &ModelRequest) -> Option<String> {
+    let reader = RequestReader::shared();
+    let Some(Message::User(message)) =
+        request.newest_user().and_then(|at| request.messages.get(at))
+    else {
+        return None;
+    };
+    let gist = reader.read_gist(&message.text);
+    let colleagues = request.colleagues.iter().map(|colleague| &**colleague);
+    let readings = WeightedMeanings::of(reader, &gist, &request.tools, colleagues);
+    match readings.all.first()?.meaning {
+        RequestMeaning::Tool { tool, .. } => Some(tool.name.to_string()),
+        _ => None,
     }
 }
 

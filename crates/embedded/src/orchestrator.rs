@@ -1,5 +1,7 @@
 //! Answers as the orchestrator: it transfers a request, talks, asks, or runs a plan step by step.
 
+mod looking_up;
+
 use lango_model::{AnsweredCall, CallOutcome, Colleague, Message, ModelRequest, RequestedCall};
 use lango_protocol::{DelegationStatus, PLANNER, TRANSFER_TOOL, TransferArguments, marker};
 use lango_tool::SafetyLevel;
@@ -7,7 +9,7 @@ use lango_tool::SafetyLevel;
 use super::arguments::{Argument, fill_arguments};
 use super::conversation::{Conversation, ask_reading, describe_step};
 use super::decision::{RequestMeaning, TeamPart, WeightedMeanings};
-use super::help::answer_like_question;
+use super::misread::answer_misread_question;
 use super::model::EmbeddedReply;
 use super::reading::RequestReader;
 use super::steps::{RequestStructure, is_negated};
@@ -175,6 +177,9 @@ impl<'a> Orchestrator<'a> {
         let Some((part, probability)) = parts.first() else {
             return NextAction::Say(talk::needs_bigger_model().to_owned());
         };
+        if let Some(agent) = self.find_store_of(words) {
+            return NextAction::Transfer(agent);
+        }
         if let Some(answer) = answer_misread_question(words, *part, &readings) {
             return NextAction::Say(answer.to_owned());
         }
@@ -195,7 +200,7 @@ impl<'a> Orchestrator<'a> {
             TeamPart::Missing(class) if *probability >= TRANSFER => {
                 NextAction::Say(self.explain_missing(*class, &readings))
             }
-            _ => NextAction::Say(ask_which_reading(&readings)),
+            _ => self.look_up_or_ask(words, &readings),
         }
     }
 
@@ -289,6 +294,9 @@ impl<'a> Orchestrator<'a> {
         done: &[&AnsweredCall],
     ) -> EmbeddedReply {
         let words = conversation.words.as_str();
+        if let Some(reply) = self.look_further(words, done) {
+            return reply;
+        }
         let planned = done.first().is_some_and(|call| transfer_target(call) == PLANNER);
         let (plan, made) = if planned { done.split_at(1) } else { (&done[..0], done) };
         let steps = match plan {
@@ -436,42 +444,6 @@ fn report_interrupted(
 fn report_results(made: &[&AnsweredCall]) -> String {
     let parts: Vec<String> = made.iter().map(|call| wording::render_result(call)).collect();
     parts.join("\n\n")
-}
-
-/// The likeness to a question of the help page from which a request about the program is that question,
-/// although the encoder takes it for something that cannot be done.
-const LIKE_ABOUT_PROGRAM: f32 = 0.55;
-/// The same for a request that would be looked up among memories and documents.
-const LIKE_ANY_QUESTION: f32 = 0.88;
-
-/// Answers a question about Lango that the encoder takes for something else: what cannot be done anyway, or
-/// what would be looked up where it is not.
-fn answer_misread_question(
-    words: &str,
-    part: TeamPart<'_>,
-    readings: &WeightedMeanings<'_>,
-) -> Option<&'static str> {
-    let is_lookup = |name: &str| {
-        ["memory_search", "search_", "rag_", "list_skills", "memory_list"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
-    };
-    let likeness = match part {
-        TeamPart::Writing | TeamPart::Missing(_) if is_about_program(words) => LIKE_ABOUT_PROGRAM,
-        TeamPart::Agent(_) => match readings.all.first()?.meaning {
-            RequestMeaning::Tool { tool, .. } if is_lookup(&tool.name) => LIKE_ANY_QUESTION,
-            _ => return None,
-        },
-        _ => return None,
-    };
-    answer_like_question(words, likeness)
-}
-
-/// Tells whether a text speaks of the program or its agents.
-fn is_about_program(words: &str) -> bool {
-    words.split(|c: char| !c.is_alphanumeric()).any(|word| {
-        ["you", "u", "your", "lango", "agents"].iter().any(|own| word.eq_ignore_ascii_case(own))
-    })
 }
 
 /// Asks which of the two likeliest readings is meant.

@@ -56,6 +56,13 @@ pub(crate) struct RequestGist {
     plain: OnceLock<Vec<f32>>,
 }
 
+impl RequestGist {
+    /// Returns the request.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
 /// Caches vectors by their text. The lock is held to look and to add.
 #[derive(Debug, Default)]
 struct VectorCache(Mutex<HashMap<String, Arc<[f32]>>>);

@@ -2,7 +2,7 @@
 
 use lango_model::{AnsweredCall, CallOutcome, Message, ModelRequest, RequestRole, RequestedCall};
 use lango_protocol::{CallStatus, marker};
-use lango_tool::ToolDeclaration;
+use lango_tool::{SafetyLevel, ToolDeclaration};
 
 use super::arguments::{Argument, fill_arguments, to_json};
 use super::conversation::{Conversation, ask_reading, ask_value};
@@ -13,9 +13,9 @@ use super::report::is_reported;
 use super::steps::RequestStructure;
 use super::surroundings::Surroundings;
 use super::thresholds::{CALL, CALL_DANGEROUS, CALL_UNKNOWN};
-use super::understanding::{FileNames, PlannedStep, TurnMeaning, Understanding};
+use super::understanding::{FileNames, PlannedStep, RequestReading, TurnMeaning, Understanding};
 use super::unknown::is_final;
-use super::{talk, wording};
+use super::{recall, talk, wording};
 
 /// Limits the words of a name that is made of what is saved.
 const MAX_KEY_WORDS: usize = 6;
@@ -66,8 +66,14 @@ impl Specialist<'_> {
         } else {
             first.probability / among.max(f32::MIN_POSITIVE) >= CALL
         };
+        if let Some(lookup) = self.lookup_instead(&conversation.words, tool, sure) {
+            return self.call(lookup, conversation);
+        }
         match second.map(|second| second.meaning) {
-            _ if sure => self.call(tool, conversation),
+            _ if sure => match self.reply_as(tool, &conversation.words) {
+                Some(reply) => reply,
+                None => self.call(tool, conversation),
+            },
             Some(RequestMeaning::Tool { tool: other, .. }) => {
                 EmbeddedReply::Text(marker::mark_question(&ask_reading(tool, other)))
             }
@@ -75,15 +81,34 @@ impl Specialist<'_> {
         }
     }
 
-    /// Returns the reply to a request that is understood as a whole.
-    fn reply_understood(&self, words: &str) -> Option<EmbeddedReply> {
-        let understanding = Understanding {
+    fn understanding(&self) -> Understanding<'_> {
+        Understanding {
             reader: self.reader,
             own: &self.request.tools,
             colleagues: Vec::new(),
             files: FileNames::new(self.surroundings),
             earlier: &self.request.earlier_calls,
-        };
+        }
+    }
+
+    /// Returns the call of a tool with names that are looked up, or what has to be asked first.
+    fn reply_as(&self, tool: &ToolDeclaration, words: &str) -> Option<EmbeddedReply> {
+        match self.understanding().understand_as(&tool.name, words) {
+            RequestReading::Calls(calls) => {
+                let step = |call| PlannedStep { part: words.to_owned(), call };
+                next_step(&calls.into_iter().map(step).collect::<Vec<_>>())
+            }
+            RequestReading::Ask(question) => {
+                Some(EmbeddedReply::Text(marker::mark_question(&question.text)))
+            }
+            RequestReading::Say(text) => Some(EmbeddedReply::Text(text)),
+            RequestReading::Open => None,
+        }
+    }
+
+    /// Returns the reply to a request that is understood as a whole.
+    fn reply_understood(&self, words: &str) -> Option<EmbeddedReply> {
+        let understanding = self.understanding();
         match understanding.understand_turn(self.request, words) {
             TurnMeaning::Steps(steps) => {
                 let is_own = |step: &PlannedStep| {
@@ -108,6 +133,11 @@ impl Specialist<'_> {
         last: &AnsweredCall,
     ) -> EmbeddedReply {
         let rest = self.remaining_steps();
+        if rest.is_empty()
+            && let Some(reply) = self.look_further(conversation)
+        {
+            return reply;
+        }
         if did_its_step(last)
             && let Some(reply) = next_step(&rest)
         {
@@ -121,6 +151,52 @@ impl Specialist<'_> {
             parts.push(talk::list_steps_not_done(&left));
         }
         EmbeddedReply::Text(parts.join("\n\n"))
+    }
+
+    /// Looks a question up in the next store, after others in which nothing was found. Where none is
+    /// left, another agent may know it.
+    fn look_further(&self, conversation: &Conversation<'_>) -> Option<EmbeddedReply> {
+        let words = conversation.words.as_str();
+        let done = conversation.done.as_slice();
+        if !recall::is_open_question(words) || !done.iter().all(|call| recall::found_nothing(call))
+        {
+            return None;
+        }
+        let next = recall::next_lookup(done, &self.request.tools, words);
+        Some(match next {
+            Some((tool, arguments)) => EmbeddedReply::Call(RequestedCall {
+                name: tool.to_owned(),
+                // Texts can always be written.
+                arguments: serde_json::to_string(&arguments).unwrap_or_default(),
+            }),
+            None if self.request.role == RequestRole::Single => {
+                EmbeddedReply::Text(talk::unknown_answer_line().to_owned())
+            }
+            None => EmbeddedReply::Text(marker::mark_rejection("nothing is known about it here")),
+        })
+    }
+
+    /// Returns the tool that looks a question up, where another tool that was chosen would store it, list
+    /// everything, or is only a guess.
+    fn lookup_instead(
+        &self,
+        words: &str,
+        chosen: &ToolDeclaration,
+        is_sure: bool,
+    ) -> Option<&ToolDeclaration> {
+        let stores = chosen.level != SafetyLevel::Safe && !is_sure_order(words);
+        let lists = &*chosen.name == "rag_list" && recall::asks_for_detail(words);
+        let find = |name: &str| self.request.tools.iter().find(|tool| *tool.name == *name);
+        if !recall::is_question(words) || recall::is_lookup(&chosen.name) {
+            return None;
+        }
+        if lists {
+            return find("rag_retrieve");
+        }
+        if is_sure && !stores || chosen.name.starts_with("exec_") {
+            return None;
+        }
+        recall::LOOKUPS.into_iter().find_map(find)
     }
 
     /// Returns the steps that are left of a request. They went along with the newest call.
@@ -145,6 +221,12 @@ impl Specialist<'_> {
         if let Some(Argument::Text(address)) = filled.arguments.get_mut("url") {
             complete_address(address);
         }
+        // A question that is looked up names its subject, one way or the other.
+        if recall::is_lookup(&tool.name) && filled.missing.iter().any(|one| one.name == "query") {
+            let subject = recall::subject_of(&conversation.words);
+            filled.arguments.insert("query".to_owned(), Argument::Text(subject));
+            filled.missing.retain(|parameter| parameter.name != "query");
+        }
         // What is saved is found again by its own words if no name was said for it.
         if &*tool.name == "save_knowledge"
             && let [parameter] = filled.missing.as_slice()
@@ -165,6 +247,14 @@ impl Specialist<'_> {
             }),
         }
     }
+}
+
+/// Tells whether a question is a polite order: "can you remember that …?"
+fn is_sure_order(words: &str) -> bool {
+    let lower = words.to_lowercase();
+    ["remember", "save", "store", "note", "record", "forget", "keep", "add"]
+        .iter()
+        .any(|verb| lower.split(|c: char| !c.is_alphanumeric()).any(|word| word == *verb))
 }
 
 /// Adds the scheme that people leave out of an address.

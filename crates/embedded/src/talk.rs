@@ -149,8 +149,8 @@ pub(crate) fn one_step_at_a_time_line() -> &'static str {
 /// Reports a step of a plan that no agent clearly fits. Nothing was done.
 pub(crate) fn describe_unclear_step(step: &str) -> String {
     format!(
-        "I did nothing, because one step is not clear to me: {}\nSay it in other words, or ask for \
-         one step at a time.",
+        "I did nothing, because one step is not clear to me: {}\nHow else would you say it, or should I \
+         take one step at a time?",
         quote_words(step)
     )
 }
@@ -200,7 +200,7 @@ pub(crate) fn vague_line() -> &'static str {
 
 /// Answers a text that asks for nothing.
 pub(crate) fn stray_line() -> &'static str {
-    "I did nothing with that text. Say what should be done with it."
+    "I did nothing with that text, and I cannot write about it. Say what should be done with it."
 }
 
 /// Confirms that the request was cancelled.
@@ -219,6 +219,17 @@ pub(crate) fn cannot_split_line() -> &'static str {
     concat!(
         "I cannot make a plan of that: I only take apart what is said step by step, such as \"first … \
          and then …\" or a list. Ask for one step at a time, or let a bigger model plan. ",
+        connect!()
+    )
+}
+
+/// Answers a question about which no store knows anything.
+pub(crate) fn unknown_answer_line() -> &'static str {
+    concat!(
+        "I found nothing about that in your memories, knowledge, documents and files, and I cannot \
+         answer from general knowledge: ",
+        small!(),
+        ". ",
         connect!()
     )
 }

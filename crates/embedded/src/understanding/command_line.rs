@@ -34,6 +34,7 @@ const PROSE: &[&str] = &[
     "the", "my", "please", "plz", "pls", "me", "i", "you", "it", "that", "this", "is", "are", "a",
     "an", "of", "which", "what", "with", "into", "your", "our", "we", "thanks", "where", "about",
     "every", "everything", "can", "could", "just", "only", "whatever", "or", "then", "to", "but",
+    "complains", "says", "because", "job",
     "not", "keep", "in", "them", "how", "many", "all",
 ];
 
@@ -138,6 +139,13 @@ fn strip_background(text: &str) -> (&str, bool) {
     }
 }
 
+/// Tells whether a word is one of English prose, such as "there's".
+fn is_contraction(word: &str) -> bool {
+    let lower = word.to_lowercase().replace('’', "'");
+    ["there's", "that's", "it's", "isn't", "won't", "doesn't", "can't", "don't", "i'm", "we're"]
+        .contains(&lower.as_str())
+}
+
 /// Tells whether a text looks like a command line.
 fn is_command_line(text: &str, said_run: bool, files: &FileNames<'_>) -> bool {
     let mut words = text.split_whitespace();
@@ -159,7 +167,8 @@ fn is_command_line(text: &str, said_run: bool, files: &FileNames<'_>) -> bool {
         || text.contains("$(");
     let prose = rest.iter().filter(plain).count();
     // A quotation may hold any words.
-    if prose > 0 && !text.contains(['"', '\'']) {
+    let has_contraction = rest.iter().any(|word| is_contraction(word));
+    if has_contraction || prose > 0 && !text.contains(['"', '\'']) {
         return false;
     }
     let has_quotes = text.contains(['"', '\'']);

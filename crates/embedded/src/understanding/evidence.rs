@@ -370,6 +370,23 @@ const NEGATIONS: &[&str] = &[
     "avoid",
 ];
 
+/// Forms of verbs that tell what happened, unless something is wished: "it should be deleted".
+#[rustfmt::skip]
+const PAST_FORMS: &[&str] = &[
+    "deleted", "removed", "moved", "copied", "renamed", "thrown", "gone",
+];
+
+/// Words that make a wish of a form of the past.
+#[rustfmt::skip]
+const WISHES: &[&str] = &[
+    "be", "get", "want", "like", "have", "need", "needs", "should", "must", "can", "could", "i'd",
+];
+
+/// Tells whether a form of the past, after these words, tells what happened.
+fn is_told(before: &[&str]) -> bool {
+    !before.iter().rev().take(6).any(|word| WISHES.contains(word))
+}
+
 impl VerbClass {
     /// Returns the class whose verbs a request for this tool has; none for a tool that changes nothing.
     pub(crate) fn of_tool(tool: &str) -> Option<Self> {
@@ -394,7 +411,9 @@ impl VerbClass {
             before.iter().any(|word| NEGATIONS.contains(word))
         };
         let by_word = words.iter().enumerate().any(|(at, word)| {
-            known.words.contains(word) && (!is_negated(at) || self == Self::Edit)
+            known.words.contains(word)
+                && (!is_negated(at) || self == Self::Edit)
+                && !(PAST_FORMS.contains(word) && is_told(&words[..at]))
         });
         by_word || request.has_phrase(known.phrases)
     }

@@ -233,6 +233,11 @@ impl<'a> FileNames<'a> {
         self.entries.take();
     }
 
+    /// Tells whether nothing is known about what exists.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.entries().is_empty()
+    }
+
     /// Tells whether a name is one that an earlier step of the request makes.
     pub(crate) fn is_expected(&self, path: &str) -> bool {
         self.expected.iter().any(|entry| entry.path == path.trim_end_matches('/'))

@@ -34,12 +34,14 @@ impl Understanding<'_> {
         let place = place.or_else(|| {
             self.find_directory_after(request, &["in", "inside", "under", "within", "of"])
         });
+        let place = place.filter(|_| !asks_for_directories(request) || says_place(request));
         if let Some(path) = &place {
             call = call.text("path", path.clone());
         }
-        let types = type_in(request);
         let sort = sort_of(request);
-        let wants_directories = types.is_none() && asks_for_directories(request) && sort.is_some();
+        let wants_directories = asks_for_directories(request) && sort.is_some();
+        // "Which folder is the largest, I guess photos": the type of files is not what is asked for.
+        let types = type_in(request).filter(|_| !wants_directories);
         let mut is_specific = sort.is_some();
         if let Some(extensions) = &types {
             call = call.text("glob", glob_of(extensions));
@@ -47,7 +49,13 @@ impl Understanding<'_> {
         } else if wants_directories {
             call = call.text("kind", "directory");
         } else if let Some(name) = self.name_to_find(text("glob"), place.as_deref(), request) {
-            call = call.text("glob", name);
+            let is_directory = self.files.kind_of(&name) == Some(true);
+            // "How many test files are there" asks for what is in the directory of tests.
+            call = if is_directory && counts(request) {
+                call.text("path", name).text("kind", "file")
+            } else {
+                call.text("glob", name)
+            };
             is_specific = true;
         } else {
             call = call.text("kind", "file");
@@ -63,8 +71,7 @@ impl Understanding<'_> {
             }
             call = call.with("limit", Argument::Integer(wanted_count(request)));
         }
-        if request.has_phrase(&["how many", "number of", "count of"]) || request.has_any(&["count"])
-        {
+        if counts(request) {
             call = call.with("count", Argument::Boolean(true));
             is_specific = true;
         }
@@ -96,6 +103,16 @@ impl Understanding<'_> {
         let named = mentioned.iter().find(|path| Some(path.as_str()) != place);
         named.map(|path| path.rsplit('/').next().unwrap_or(path).to_owned())
     }
+}
+
+/// Tells whether a request asks for a number of files.
+fn counts(request: &RequestWords<'_>) -> bool {
+    request.has_phrase(&["how many", "number of", "count of"]) || request.has_any(&["count"])
+}
+
+/// Tells whether a request says where to look.
+fn says_place(request: &RequestWords<'_>) -> bool {
+    request.has_any(&["in", "inside", "under", "within", "of"])
 }
 
 fn is_vague(mention: &str) -> bool {

@@ -10,7 +10,7 @@ const WRITING: &[&str] = &[
     "summarise", "summarize", "summary", "translate", "translation", "explain", "proofread",
     "rewrite", "rephrase", "paraphrase", "compose", "implement", "refactor", "brainstorm", "tldr",
     "tl;dr", "critique", "elaborate", "reword", "shorten", "übersetze", "traduce", "traduire",
-    "redactar", "resume",
+    "redactar",
 ];
 #[rustfmt::skip]
 const WRITING_PHRASES: &[&str] = &[
@@ -32,7 +32,7 @@ const FOREIGN: &[&str] = &[
 
 /// Returns what to say to a request that cannot be done here; none if it can.
 pub(super) fn decline(request: &RequestWords<'_>, files: &FileNames<'_>) -> Option<String> {
-    if request.has_any(WRITING) || request.has_phrase(WRITING_PHRASES) {
+    if has_wish(request, WRITING) || request.has_phrase(WRITING_PHRASES) {
         return Some(talk::needs_bigger_model().to_owned());
     }
     if request.has_phrase(&[
@@ -49,6 +49,17 @@ pub(super) fn decline(request: &RequestWords<'_>, files: &FileNames<'_>) -> Opti
     let names_file =
         request.words.iter().any(|word| files.kind_of(&request.text[word.range.clone()]).is_some());
     (is_foreign(request) && !names_file).then(|| talk::only_english_line().to_owned())
+}
+
+/// Tells whether one of these verbs is said, and not negated: "don't rewrite the thing".
+fn has_wish(request: &RequestWords<'_>, verbs: &[&str]) -> bool {
+    let words: Vec<&str> = request.unquoted().collect();
+    words.iter().enumerate().any(|(at, word)| {
+        let is_negated = words[at.saturating_sub(4)..at].iter().any(|before| {
+            ["don't", "dont", "not", "never", "no", "refuse", "without"].contains(before)
+        });
+        verbs.contains(word) && !is_negated
+    })
 }
 
 /// Tells whether a text is in another language than English.

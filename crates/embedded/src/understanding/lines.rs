@@ -30,7 +30,7 @@ pub(crate) fn find_lines(request: &RequestWords<'_>) -> Option<LineRange> {
         .filter(|value| value.fract() == 0.0 && *value >= 0.0 && *value < 1e9)
         .map(whole)
         .collect();
-    let says_lines = request.has_any(LINES);
+    let says_lines = request.has_any(LINES) || ends_with_count(request);
     let is_last = request.has_any(LAST);
     let is_first = request.has_any(FIRST);
     let between = request.has_any(&["to", "through", "until", "till", "bis", "and", "-"])
@@ -86,6 +86,13 @@ pub(crate) fn find_lines(request: &RequestWords<'_>) -> Option<LineRange> {
         }
         _ => None,
     }
+}
+
+/// Tells whether a request ends with a number of what is not named: "and show the last 2".
+fn ends_with_count(request: &RequestWords<'_>) -> bool {
+    let words: Vec<&str> = request.unquoted().collect();
+    matches!(words.as_slice(), [.., place, count]
+        if (LAST.contains(place) || FIRST.contains(place)) && count.parse::<i64>().is_ok())
 }
 
 /// Tells whether a number directly follows the word "line".

@@ -139,8 +139,11 @@ impl Understanding<'_> {
         let spans = self.spans("fs_search", request);
         let text = |name: &str| spans.get(name).and_then(Argument::as_text);
         let pattern = text("pattern").map(strip_filler).map(str::to_owned);
-        let is_place =
-            |path: &&str| !is_here(path) && super::find::type_in(&RequestWords::of(path)).is_none();
+        let is_place = |path: &&str| {
+            !is_here(path)
+                && super::find::type_in(&RequestWords::of(path)).is_none()
+                && pattern.as_deref().is_none_or(|pattern| !pattern.eq_ignore_ascii_case(path))
+        };
         let place = match text("path").map(strip_filler).filter(is_place) {
             Some(mention) => match self.files.find(mention, WantedEntry::Any) {
                 FoundEntry::One(path) => Some(path),
@@ -150,8 +153,12 @@ impl Understanding<'_> {
         };
         let place = place.or_else(|| {
             let unquoted = self.mentioned_files(request);
+            // "which files have a TODO in them" is not about todo.txt.
             let is_pattern = |path: &String| {
-                pattern.as_deref().is_some_and(|pattern| pattern.eq_ignore_ascii_case(path))
+                let stem = super::spelling::strip_extension(super::change::base_name(path));
+                pattern.as_deref().is_some_and(|pattern| {
+                    pattern.eq_ignore_ascii_case(path) || pattern.eq_ignore_ascii_case(stem)
+                })
             };
             match unquoted.as_slice() {
                 [path] if !is_pattern(path) => Some(path.clone()),
@@ -175,17 +182,21 @@ impl Understanding<'_> {
                     None => pattern.clone().unwrap_or_default(),
                 }
             }
+            (None, None, Some(pattern)) => match self.find_named_after(pattern) {
+                Some(call) => return RequestReading::call(call),
+                None => pattern.clone(),
+            },
             (None, _, Some(pattern)) => pattern.clone(),
             (None, _, None) => return ask("Which words should I look for?".to_owned()),
         };
         let mut call = PlannedCall::new("fs_search").text("pattern", escape_pattern(&pattern));
-        if let Some(path) = place {
-            call = call.text("path", path);
+        if let Some(path) = &place {
+            call = call.text("path", path.clone());
         }
         if let Some(extensions) = extensions {
             call = call.text("glob", super::find::glob_of(&extensions));
         }
-        if pattern.chars().all(|c| !c.is_uppercase()) || !request.text.contains(&pattern) {
+        if self.occurs_in_other_case(&pattern, place.as_deref()) {
             call = call.with("ignore_case", Argument::Boolean(true));
         }
         if request.has_phrase(&["how many", "how often", "number of", "count of"])
@@ -209,6 +220,24 @@ impl Understanding<'_> {
         RequestReading::call(call)
     }
 
+    /// Finds the file that has the searched words in its name, where no text has them: "the document about
+    /// Mr. Miller".
+    fn find_named_after(&self, pattern: &str) -> Option<PlannedCall> {
+        const TITLES: [&str; 6] = ["mr", "mrs", "ms", "dr", "prof", "sir"];
+        let words: Vec<&str> = pattern
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty() && !TITLES.contains(&word.to_lowercase().as_str()))
+            .collect();
+        let name = words.join(" ");
+        let path = match self.files.find(&name, WantedEntry::File) {
+            FoundEntry::One(path) if self.has_tool("fs_find") && !name.is_empty() => path,
+            _ => return None,
+        };
+        let base = super::change::base_name(&path).to_owned();
+        let is_named = words.iter().any(|word| base.to_lowercase().contains(&word.to_lowercase()));
+        is_named.then(|| PlannedCall::new("fs_find").text("glob", base))
+    }
+
     /// Returns the searched words as they occur where they are searched: as they are, in other
     /// letters, or in the singular.
     pub(super) fn words_that_occur(&self, pattern: &str, place: Option<&str>) -> Option<String> {
@@ -229,6 +258,14 @@ impl Understanding<'_> {
             }
         }
         None
+    }
+
+    /// Tells whether some occurrences of a pattern are in other letters than it.
+    fn occurs_in_other_case(&self, pattern: &str, place: Option<&str>) -> bool {
+        let lower = pattern.to_lowercase();
+        self.texts_at(place)
+            .iter()
+            .any(|text| text.to_lowercase().matches(&lower).count() > text.matches(pattern).count())
     }
 
     /// Returns the texts of the files at a place.
@@ -375,7 +412,8 @@ pub(super) fn quote_for_shell(path: &str) -> String {
 pub(super) fn escape_pattern(text: &str) -> String {
     let mut pattern = String::new();
     for c in text.chars() {
-        if "\\.+*?()|[]{}^$".contains(c) {
+        // A dot matches itself, and next to nothing else in names and numbers.
+        if "\\+*?()|[]{}^$".contains(c) {
             pattern.push('\\');
         }
         pattern.push(c);

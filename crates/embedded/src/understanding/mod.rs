@@ -9,11 +9,13 @@
 //! | `words.rs` | the request as words |
 //! | `file_names.rs`, `spelling.rs`, `kinds_of_files.rs` | which files a name or a word for a type means |
 //! | `sources.rs` | which files a change is about |
+//! | `plain_words.rs` | which tool the words say plainly, whatever the encoder says |
 //! | `evidence.rs` | whether a change is asked for |
 //! | `command_line.rs`, `file_commands.rs` | commands that are typed as they are |
 //! | `look.rs`, `find.rs`, `lines.rs` | calls that only look |
 //! | `change.rs`, `relocate.rs`, `edit.rs` | calls that change files |
 //! | `system.rs`, `arithmetic.rs` | questions about the machine, and sums |
+//! | `web.rs` | addresses of web pages, and what to do there |
 //! | `limits.rs` | what needs a model that writes, and other languages |
 //! | `follow_up.rs`, `follow_edit.rs`, `follow_search.rs`, `repetition.rs`, `referents.rs`, `leads.rs` | requests that need what came before |
 //! | `several.rs` | several actions in one request |
@@ -36,6 +38,7 @@ mod leads;
 mod limits;
 mod lines;
 mod look;
+mod plain_words;
 mod referents;
 mod relocate;
 mod repetition;
@@ -44,6 +47,7 @@ mod sources;
 mod spelling;
 mod system;
 mod turn;
+mod web;
 mod words;
 
 use std::collections::BTreeMap;
@@ -57,6 +61,7 @@ pub(crate) use self::evidence::lacks_job_verb;
 use self::evidence::{VerbClass, is_no_order, is_only_talk};
 use self::file_commands::{FileCommand, read_file_command};
 pub(crate) use self::file_names::FileNames;
+use self::plain_words::correct_tool;
 use self::several::StepReadings;
 #[cfg(test)]
 pub(crate) use self::system::is_fixed_command;
@@ -168,7 +173,8 @@ pub(crate) struct Understanding<'a> {
 impl<'a> Understanding<'a> {
     /// Returns what one request means, by itself or after what came before.
     pub(crate) fn understand(&self, text: &str) -> RequestReading {
-        let request = RequestWords::of(text);
+        let written = words::write_spoken_names(text);
+        let request = RequestWords::of(&written);
         if let Some(understood) = self.follow_up(&request) {
             return understood;
         }
@@ -181,9 +187,14 @@ impl<'a> Understanding<'a> {
             if is_only_talk(request) {
                 return RequestReading::Open;
             }
-            return self.command_call(command, request);
+            return self.add_options(self.command_call(command, request), request);
         }
-        if let Some(line) = limits::decline(request, &self.files) {
+        if let Some(calls) = self.web_calls(request) {
+            return RequestReading::Calls(calls);
+        }
+        if let Some(line) = limits::decline(request, &self.files)
+            && !self.is_for_own_words(request)
+        {
             return RequestReading::Say(line);
         }
         if let Some(corrected) = leads::corrected_within(text) {
@@ -210,7 +221,45 @@ impl<'a> Understanding<'a> {
         {
             return RequestReading::Say(sum);
         }
-        self.keep_declared(self.tool_call(tool, request))
+        self.keep_declared(self.add_options(self.tool_call(tool, request), request))
+    }
+
+    /// Adds the options that the encoder finds and that say nothing about names: how deep, how long, where.
+    fn add_options(
+        &self,
+        understood: RequestReading,
+        request: &RequestWords<'_>,
+    ) -> RequestReading {
+        const OPTIONS: [(&str, &str); 5] = [
+            ("fs_list", "depth"),
+            ("exec_shell", "cwd"),
+            ("exec_shell", "timeout_seconds"),
+            ("fs_write", "create_only"),
+            ("fs_delete", "recursive"),
+        ];
+        let RequestReading::Calls(mut calls) = understood else { return understood };
+        if let [call] = calls.as_mut_slice() {
+            let wanted = OPTIONS.iter().filter(|(tool, _)| *tool == call.tool);
+            let wanted: Vec<&str> = wanted.map(|(_, option)| *option).collect();
+            if !wanted.is_empty() {
+                let found = self.spans(&call.tool, request);
+                for (name, value) in found.into_iter().filter(|(n, _)| wanted.contains(&n.as_str()))
+                {
+                    call.arguments.entry(name).or_insert(value);
+                }
+            }
+        }
+        RequestReading::Calls(calls)
+    }
+
+    /// Returns what a request means if this tool is the one.
+    pub(crate) fn understand_as(&self, tool: &str, text: &str) -> RequestReading {
+        let Some(known) = known_tool(tool) else { return RequestReading::Open };
+        let request = RequestWords::of(text);
+        if VerbClass::of_tool(known).is_some() && (is_only_talk(&request) || is_reported(text)) {
+            return RequestReading::Open;
+        }
+        self.keep_declared(self.tool_call(known, &request))
     }
 
     /// Shows the sizes of two files that a question compares: "is the guide longer than the FAQ?"
@@ -239,6 +288,27 @@ impl<'a> Understanding<'a> {
             }
         }
         RequestReading::Calls(calls)
+    }
+
+    /// Tells whether the encoder is sure that a request is for a tool or a plan that is worded like writing:
+    /// reflections, jobs, plans.
+    fn is_for_own_words(&self, request: &RequestWords<'_>) -> bool {
+        const LEAST: f32 = 0.8;
+        let gist = self.reader.read_gist(request.text);
+        let colleagues = self.colleagues.iter().copied();
+        let readings = WeightedMeanings::of(self.reader, &gist, self.own, colleagues);
+        readings.all.first().is_some_and(|first| {
+            let is_own = match first.meaning {
+                RequestMeaning::Tool { tool, .. } => {
+                    ["reflect_", "observe_", "cron_", "bg_", "workflow_"]
+                        .iter()
+                        .any(|prefix| tool.name.starts_with(prefix))
+                }
+                RequestMeaning::Plan => true,
+                _ => false,
+            };
+            is_own && first.probability >= LEAST
+        })
     }
 
     /// Tells whether the encoder takes a request for a tool that it was not trained on.
@@ -272,73 +342,6 @@ impl<'a> Understanding<'a> {
         }
         let known = known_tool(name).filter(|_| self.has_tool(name))?;
         Some(correct_tool(known, request))
-    }
-
-    /// Returns the tool that the words say plainly, whatever the encoder says.
-    fn tool_by_words(&self, name: &str, request: &RequestWords<'_>) -> Option<&'static str> {
-        let is_where = request.has_any(&["where", "where's", "wheres"]);
-        if is_where
-            && request.has_any(&["defined", "declared", "set", "used", "implemented", "mentioned"])
-        {
-            return Some("fs_search");
-        }
-        let asks_which =
-            request.has_phrase(&["which file", "which files", "what file", "what files"])
-                || request.has_phrase(&["which of my", "which of the", "which of our"]);
-        if asks_which
-            && request.has_any(&["contains", "contain", "mention", "mentions", "says"])
-            && self.has_tool("fs_search")
-        {
-            return Some("fs_search");
-        }
-        if name == "fs_list" && find::type_in(request).is_some() {
-            return Some("fs_find");
-        }
-        // A question about something that is not set up, with a file in it, is about the file.
-        if !self.has_tool(name) && !is_where {
-            let named = self.mentioned_files(request);
-            let is_question = request.text.trim_end().ends_with('?')
-                || request.has_any(&["how", "what", "which", "when", "who"]);
-            return match named.as_slice() {
-                [path] if self.files.kind_of(path) == Some(false) && !asks_for_change(request) => {
-                    Some(if is_question { "fs_search" } else { "fs_read" })
-                }
-                _ => None,
-            };
-        }
-        let shows = request.has_any(&["show", "open", "read", "cat", "see", "display", "view"])
-            || request.has_phrase(&[
-                "pull up",
-                "bring up",
-                "what does",
-                "what is in",
-                "what's in",
-                "whats in",
-                "what is written",
-                "what's written",
-                "says",
-                "what says",
-            ]);
-        let is_other_agent =
-            ["memory_", "browser_", "rag_", "search_", "librarian_", "graph_", "list_skills"]
-                .iter()
-                .any(|prefix| name.starts_with(prefix));
-        if is_other_agent
-            && shows
-            && !request.text.contains("://")
-            && !request.has_any(&["ingested", "documents", "knowledge", "remember", "library"])
-        {
-            let named = self.mentioned_files(request);
-            let files = named.iter().filter(|path| self.files.kind_of(path) == Some(false));
-            return match named.as_slice() {
-                _ if files.count() == 1 => Some("fs_read"),
-                [path] if path.len() > 3 => Some("fs_list"),
-                _ => None,
-            };
-        }
-        let ticks = request.has_any(&["tick", "untick"])
-            || request.has_phrase(&["check off", "mark off", "cross off", "as done"]);
-        (ticks && !self.mentioned_files(request).is_empty()).then_some("fs_edit")
     }
 
     fn tool_call(&self, tool: &'static str, request: &RequestWords<'_>) -> RequestReading {
@@ -438,38 +441,6 @@ fn known_tool(name: &str) -> Option<&'static str> {
         "exec_shell",
     ];
     KNOWN.into_iter().find(|known| *known == name)
-}
-
-/// Corrects a choice between tools that differ in what the words say plainly.
-fn correct_tool(tool: &'static str, request: &RequestWords<'_>) -> &'static str {
-    let says = |class: VerbClass| class.is_said(request);
-    match tool {
-        "fs_move" if says(VerbClass::Copy) && !request.has_any(&["move", "mv", "rename"]) => {
-            "fs_copy"
-        }
-        "fs_copy" if !says(VerbClass::Copy) && says(VerbClass::Move) => "fs_move",
-        _ if VerbClass::of_tool(tool).is_some() => imperative_tool(request).unwrap_or(tool),
-        _ => tool,
-    }
-}
-
-/// Returns the tool of the verb with which a request begins, where it can mean no other: "in tmp delete …".
-fn imperative_tool(request: &RequestWords<'_>) -> Option<&'static str> {
-    let mut words = request.unquoted().skip_while(|word| {
-        matches!(*word, "please" | "pls" | "ok" | "now" | "and" | "can" | "could" | "you" | "just")
-    });
-    let first = words.next()?;
-    let verb = if first == "in" { words.nth(1)? } else { first };
-    match verb {
-        "delete" | "erase" | "rm"
-            if !request.has_any(&["line", "lines", "row", "entry", "word"]) =>
-        {
-            Some("fs_delete")
-        }
-        "copy" | "cp" | "duplicate" => Some("fs_copy"),
-        "move" | "mv" => Some("fs_move"),
-        _ => None,
-    }
 }
 
 /// Tells whether a verb of a change is said.

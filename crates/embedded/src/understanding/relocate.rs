@@ -33,7 +33,7 @@ impl Understanding<'_> {
             }
         };
         let from = match from {
-            FoundSources::Paths(paths) => paths,
+            FoundSources::Paths(paths) => self.add_listed(paths, to.as_deref(), request),
             FoundSources::Ask(question) => return RequestReading::Ask(question),
         };
         if let Some(calls) = self.relocate_to_each(tool, &from, request) {
@@ -49,6 +49,27 @@ impl Understanding<'_> {
             return ask_for(question, Completion::Relocate { tool, from });
         };
         self.relocate(tool, &from, &to, false)
+    }
+
+    /// Adds the files that are listed after the first one: "move log.txt and build.log in there".
+    fn add_listed(
+        &self,
+        from: Vec<String>,
+        to: Option<&str>,
+        request: &RequestWords<'_>,
+    ) -> Vec<String> {
+        let [one] = from.as_slice() else { return from };
+        let lower = request.text.to_lowercase();
+        let name = base_name(one).to_lowercase();
+        let is_listed = |path: &String| {
+            let other = base_name(path).to_lowercase();
+            [" and ", ", ", ", and ", " & "]
+                .iter()
+                .any(|between| lower.contains(&format!("{name}{between}{other}")))
+        };
+        let mut listed = self.named_files(request);
+        listed.retain(|path| path != one && to != Some(path.as_str()) && is_listed(path));
+        from.into_iter().chain(listed).collect()
     }
 
     /// Copies a file to each directory of the call before: "copy it into both".

@@ -71,7 +71,8 @@ impl Understanding<'_> {
             };
         }
         let named = self.paths_in(mention);
-        if !named.is_empty() && self.files.kind_of(mention).is_none() {
+        let is_list = split_names(mention).len() > named.len();
+        if !named.is_empty() && !is_list && self.files.kind_of(mention).is_none() {
             return FoundSources::Paths(named);
         }
         if self.files.kind_of(mention).is_none()
@@ -228,14 +229,20 @@ impl Understanding<'_> {
     }
 
     /// Returns the files that stay as they are: "…, cache.dat stays", "except README.md".
-    fn find_exceptions(&self, whole: &RequestWords<'_>) -> Vec<String> {
+    pub(super) fn find_exceptions(&self, whole: &RequestWords<'_>) -> Vec<String> {
         let lower = whole.text.to_lowercase();
         let mut kept = Vec::new();
         if lower.len() == whole.text.len() {
             for words in EXCEPTIONS {
                 if let Some(at) = lower.find(words) {
-                    let rest = RequestWords::of(&whole.text[at + words.len()..]);
-                    kept.extend(self.mentioned_files(&rest));
+                    let rest = &whole.text[at + words.len()..];
+                    // "not the guide, open the FAQ": what follows is not excepted.
+                    let rest = if *words == "not the" {
+                        rest.split([',', ';', '.']).next().unwrap_or_default()
+                    } else {
+                        rest
+                    };
+                    kept.extend(self.mentioned_files(&RequestWords::of(rest)));
                 }
             }
         }
@@ -266,6 +273,9 @@ impl Understanding<'_> {
 
     /// Returns the files whose names stand in a text.
     pub(super) fn mentioned_files(&self, request: &RequestWords<'_>) -> Vec<String> {
+        if self.files.is_unknown() {
+            return typed_paths(request);
+        }
         let mut found = Vec::new();
         let mut at = 0;
         while at < request.words.len() {
@@ -274,8 +284,14 @@ impl Understanding<'_> {
                 let part = &request.text
                     [request.words[at].range.start..request.words[at + length - 1].range.end];
                 let is_name = length > 1 || part.contains(['.', '/']) || part.chars().count() > 2;
+                let is_name = is_name
+                    && !(super::web::is_address(part) && self.files.kind_of(part).is_none());
                 match self.files.find(part, WantedEntry::Any) {
-                    FoundEntry::One(path) if is_name && is_close(&path, part) => {
+                    FoundEntry::One(path)
+                        if is_name
+                            && is_close(&path, part)
+                            && !is_shouted(part, &path, request.text) =>
+                    {
                         Some((path, length))
                     }
                     _ => None,
@@ -292,6 +308,18 @@ impl Understanding<'_> {
         found.dedup();
         found
     }
+}
+
+/// Returns the words that look like paths, where it is not known what exists.
+fn typed_paths(request: &RequestWords<'_>) -> Vec<String> {
+    let typed = request.words.iter().map(|word| &request.text[word.range.clone()]);
+    let mut paths: Vec<String> = typed
+        .filter(|word| super::change::has_extension(word) || word.contains('/'))
+        .filter(|word| !super::web::is_address(word))
+        .map(str::to_owned)
+        .collect();
+    paths.dedup();
+    paths
 }
 
 fn ask_about(mention: &str, near: &[String]) -> FoundSources {
@@ -318,6 +346,16 @@ fn is_close(path: &str, part: &str) -> bool {
         || typed == squash(stem)
         || path.to_lowercase() == part.trim_end_matches('/')
         || name.chars().count() > 3 && super::spelling::typing_distance(&part, &name, 2) <= 1
+}
+
+/// Tells whether a word in capital letters is what to look for, and not a file: "every TODO" is not
+/// todo.txt, but README is README.md.
+fn is_shouted(part: &str, path: &str, text: &str) -> bool {
+    let is_capital = |text: &str| {
+        text.chars().filter(|c| c.is_alphabetic()).count() >= 3
+            && !text.chars().any(char::is_lowercase)
+    };
+    is_capital(part) && !path.contains(part) && !is_capital(text)
 }
 
 /// Tells whether a mention is a word for a type of files.

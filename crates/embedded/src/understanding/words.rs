@@ -1,5 +1,6 @@
 //! Splits a request into words, each with its place in the text.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::arguments::find_quotations;
@@ -75,6 +76,25 @@ impl<'a> RequestWords<'a> {
         };
         phrases.iter().any(found)
     }
+}
+
+/// Writes names as they are spelled: "draft dot md" is draft.md.
+pub(super) fn write_spoken_names(text: &str) -> Cow<'_, str> {
+    const SPOKEN: &str = " dot ";
+    let mut written = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.to_ascii_lowercase().find(SPOKEN) {
+        let after = &rest[at + SPOKEN.len()..];
+        let length = after.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(after.len());
+        written.push_str(&rest[..at]);
+        written.push_str(if (1..=5).contains(&length) { "." } else { SPOKEN });
+        rest = after;
+    }
+    if written.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    written.push_str(rest);
+    Cow::Owned(written)
 }
 
 fn split_at_spaces(text: &str) -> impl Iterator<Item = (usize, &str)> {

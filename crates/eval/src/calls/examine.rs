@@ -1,7 +1,7 @@
 //! Asks a model what it would do about a request, as the orchestrator and as the specialist that it
 //! chose.
 
-use lango_embedded::EMBEDDED;
+use lango_embedded::{EMBEDDED, first_reading};
 use lango_model::{
     Message, Model, ModelError, ModelFault, ModelId, ModelRequest, ReplyOptions, RequestRole,
     RequestedCall, UserMessage,
@@ -60,6 +60,8 @@ impl Examiner<'_> {
             colleagues,
             ..self.request(&self.team.orchestrator, message)
         };
+        // The embedded model's questions name no tool: what it read is known all the same.
+        let read = (self.id.provider == EMBEDDED).then(|| first_reading(&request)).flatten();
         let (heard, spent) = self.ask(request).await?;
         observed.as_orchestrator = Some(spent);
         let Some(heard) = heard else { return Ok(observed) };
@@ -67,6 +69,10 @@ impl Examiner<'_> {
         observed.routed = by == Some(EMBEDDED) && self.id.provider != EMBEDDED;
         if heard.calls.is_empty() {
             self.read_orchestrator_text(&mut observed, heard.text);
+            if observed.asked && observed.tool.is_none() {
+                observed.agent = read.as_deref().and_then(|tool| self.owner(tool));
+                observed.tool = read;
+            }
             return Ok(observed);
         }
         // A call of a tool without an owner, or a transfer to an agent that does not exist, is no
@@ -88,6 +94,9 @@ impl Examiner<'_> {
         observed.as_specialist = Some(spent);
         if let Some(heard) = heard {
             self.read_specialist_reply(&mut observed, heard);
+            if observed.asked && observed.tool.is_none() {
+                observed.tool = read;
+            }
         }
         Ok(observed)
     }
