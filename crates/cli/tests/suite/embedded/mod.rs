@@ -4,6 +4,7 @@ mod can;
 mod cannot;
 mod hostile;
 mod mcp;
+mod natural;
 mod questions;
 mod readme;
 mod router;
