@@ -37,6 +37,7 @@ const CRATE_ROLES: &[(&str, CrateRole)] = &[
     ("lango-text", CrateRole::In(Layer::Vocabulary)),
     ("lango-egress", CrateRole::In(Layer::Ground)),
     ("lango-encoder", CrateRole::In(Layer::Ground)),
+    ("lango-phrases", CrateRole::In(Layer::Ground)),
     ("lango-places", CrateRole::In(Layer::Ground)),
     ("lango-redaction", CrateRole::In(Layer::Ground)),
     ("lango-sandbox", CrateRole::In(Layer::Ground)),

@@ -3,7 +3,6 @@
 
 mod argument;
 mod place;
-mod quotations;
 
 use std::collections::BTreeMap;
 
@@ -14,9 +13,9 @@ use super::question::{ParameterQuestion, as_words, question_name};
 use super::reading::{RequestReader, TextAnswer};
 use super::schema::{Parameter, ValueKind, read_parameters};
 pub(crate) use argument::{Argument, to_json};
+pub(crate) use lango_phrases::quotations::find_quotations;
 pub(crate) use place::clean_span;
 use place::{ShortenedText, locate_value};
-pub(crate) use quotations::find_quotations;
 
 /// Holds the arguments that were found for a call.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,16 +12,14 @@
 //! | `weights.rs`, `trained_tools.rs` | what was trained, and on which tools |
 //! | `reading.rs` | what the encoder makes of a text |
 //! | `decision.rs`, `topics.rs`, `unknown.rs`, `thresholds.rs` | which meaning is likeliest, also of tools that it never saw, and how sure is sure enough |
-//! | `schema.rs`, `question.rs`, `arguments.rs`, `amounts.rs` | the arguments of a call |
-//! | `report.rs` | commands that are only reported, not given |
+//! | `schema.rs`, `question.rs`, `arguments.rs` | the arguments of a call |
 //! | `recall.rs` | questions whose answer may be in any store |
 //! | `conversation.rs` | what the user wants now, and what they answered |
-//! | `orchestrator.rs`, `specialist.rs`, `steps.rs` | what the agents do |
+//! | `orchestrator.rs`, `specialist.rs` | what the agents do |
 //! | `help.rs`, `misread.rs` | questions about Lango |
 //! | `wording/`, `talk.rs` | texts for the user |
 //! | `router.rs` | the fast path for other models |
 
-mod amounts;
 mod arguments;
 mod conversation;
 mod decision;
@@ -32,11 +30,9 @@ mod orchestrator;
 mod question;
 mod reading;
 mod recall;
-mod report;
 mod router;
 mod schema;
 mod specialist;
-mod steps;
 mod surroundings;
 mod talk;
 #[cfg(test)]
@@ -48,6 +44,8 @@ mod understanding;
 mod unknown;
 mod weights;
 mod wording;
+
+use lango_phrases::{amounts, reported, steps};
 
 pub use help::{answer_help_question, encode_help_page};
 pub use model::{EMBEDDED, EmbeddedModel, first_reading};

@@ -9,7 +9,7 @@ use super::conversation::{Conversation, ask_reading, ask_value};
 use super::decision::{RequestMeaning, WeightedMeanings};
 use super::model::{EmbeddedReply, embedded_id};
 use super::reading::RequestReader;
-use super::report::is_reported;
+use super::reported::is_reported;
 use super::steps::RequestStructure;
 use super::surroundings::Surroundings;
 use super::thresholds::{CALL, CALL_DANGEROUS, CALL_UNKNOWN};

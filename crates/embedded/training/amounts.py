@@ -1,6 +1,6 @@
 """Numbers and durations in a text, found by rules and never by the model.
 
-The program has the same rules: crates/embedded/src/amounts.rs. `python3 amounts.py` writes down what these find
+The program has the same rules: crates/phrases/src/amounts.rs. `python3 amounts.py` writes down what these find
 in some of the texts, for a test there.
 """
 import re

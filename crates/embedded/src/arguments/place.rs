@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::quotations::{Quotation, find_quotations};
+use lango_phrases::quotations::{Quotation, find_quotations};
 
 const QUOTES: &str = "\"'`“”‘’«»";
 /// Lists the characters that join the parts of a name.

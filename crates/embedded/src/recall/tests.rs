@@ -20,7 +20,7 @@ impl Surroundings for Files {
 fn questions_are_told_from_orders() {
     for question in [
         "whats a skipper? i told u before",
-        "which box is staging again",
+        "which host is staging again",
         "hmm where did I write down the gate code",
         "nas ip?",
         "Is input VAT deductible on client dinners?",

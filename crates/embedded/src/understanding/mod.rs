@@ -4,17 +4,18 @@
 //! checks that against what exists and against the words: names are looked up, a change needs a verb
 //! that asks for it, and where something is missing or several things fit, the user is asked.
 //!
+//! What is said in numbers, lines and steps is read by `lango-phrases`.
+//!
 //! | file | job |
 //! |---|---|
-//! | `words.rs` | the request as words |
-//! | `file_names.rs`, `spelling.rs`, `kinds_of_files.rs` | which files a name or a word for a type means |
+//! | `file_names.rs` | which files a name or a word for a type means |
 //! | `sources.rs` | which files a change is about |
 //! | `plain_words.rs` | which tool the words say plainly, whatever the encoder says |
 //! | `evidence.rs` | whether a change is asked for |
 //! | `command_line.rs`, `file_commands.rs` | commands that are typed as they are |
-//! | `look.rs`, `find.rs`, `lines.rs` | calls that only look |
+//! | `look.rs`, `find.rs` | calls that only look |
 //! | `change.rs`, `relocate.rs`, `edit.rs` | calls that change files |
-//! | `system.rs`, `arithmetic.rs` | questions about the machine, and sums |
+//! | `system.rs` | questions about the machine |
 //! | `web.rs` | addresses of web pages, and what to do there |
 //! | `limits.rs` | what needs a model that writes, and other languages |
 //! | `follow_up.rs`, `follow_edit.rs`, `follow_search.rs`, `repetition.rs`, `referents.rs`, `leads.rs` | requests that need what came before |
@@ -22,7 +23,6 @@
 //! | `turn.rs`, `answers.rs` | the newest message: a request, or the answer to a question |
 
 mod answers;
-mod arithmetic;
 mod change;
 mod command_line;
 mod edit;
@@ -33,10 +33,8 @@ mod find;
 mod follow_edit;
 mod follow_search;
 mod follow_up;
-mod kinds_of_files;
 mod leads;
 mod limits;
-mod lines;
 mod look;
 mod plain_words;
 mod referents;
@@ -44,15 +42,14 @@ mod relocate;
 mod repetition;
 mod several;
 mod sources;
-mod spelling;
 mod system;
 mod turn;
 mod web;
-mod words;
 
 use std::collections::BTreeMap;
 
 use lango_model::{Colleague, EarlierCall};
+use lango_phrases::{arithmetic, kinds_of_files, lines, spelling, words};
 use lango_tool::ToolDeclaration;
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +67,7 @@ use self::words::RequestWords;
 use crate::arguments::{Argument, fill_arguments};
 use crate::decision::{RequestMeaning, WeightedMeanings};
 use crate::reading::RequestReader;
-use crate::report::is_reported;
+use crate::reported::is_reported;
 use crate::schema::read_parameters;
 
 /// Represents a call that was understood whole.

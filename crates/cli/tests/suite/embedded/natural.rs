@@ -252,8 +252,8 @@ fn make_workspace(root: &Path) {
             "import unittest\n\n\nclass Ok(unittest.TestCase):\n    def test_ok(self):\n        \
              self.assertEqual(1 + 1, 2)\n",
         ),
-        ("old/report-2023.txt", "Report 2023: 312 guests, 48 berths.\n"),
-        ("old/report-2024.txt", "Report 2024: 355 guests, 48 berths.\n"),
+        ("old/report-2023.txt", "Report 2023: 312 visitors, 48 berths.\n"),
+        ("old/report-2024.txt", "Report 2024: 355 visitors, 48 berths.\n"),
         ("tmp/a.tmp", "x\n"),
         ("tmp/b.tmp", "y\n"),
         ("tmp/cache.dat", "z\n"),

@@ -30,9 +30,9 @@ const TENS: [&str; 8] =
 
 /// Represents a number in a text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct NumberInText {
+pub struct NumberInText {
     /// The range of the number with its unit.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// The number as it stands; none that counts if it was put together from several units.
     value: f64,
     /// The length in milliseconds, if it has a unit of time. A month has no length.
@@ -44,7 +44,7 @@ pub(crate) struct NumberInText {
 impl NumberInText {
     /// Returns the value for a parameter of this name: a duration is converted to the unit in the
     /// name. The result is NaN where that is not possible.
-    pub(crate) fn value_for_parameter(&self, name: &str) -> f64 {
+    pub fn value_for_parameter(&self, name: &str) -> f64 {
         match (self.length, parameter_unit(name)) {
             (Some(length), Some(unit)) => length / unit,
             _ => self.value,
@@ -96,7 +96,7 @@ struct TextRun {
 }
 
 /// Returns every number in the text, in its order.
-pub(crate) fn find_numbers(text: &str) -> Vec<NumberInText> {
+pub fn find_numbers(text: &str) -> Vec<NumberInText> {
     let tokens = TextRuns { text, all: split_into_runs(text) };
     let mut found: Vec<NumberInText> = Vec::new();
     let mut at = 0;

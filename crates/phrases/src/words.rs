@@ -3,25 +3,28 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::arguments::find_quotations;
+use crate::quotations::find_quotations;
 
 /// Represents a word of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Word {
+pub struct Word {
     /// The word in lower case, without the punctuation around it.
-    pub(crate) text: String,
-    pub(crate) range: Range<usize>,
+    pub text: String,
+    /// Its place in the text, in bytes.
+    pub range: Range<usize>,
     /// True if it stands in a quotation.
-    pub(crate) is_quoted: bool,
+    pub is_quoted: bool,
 }
 
 /// Holds a request as words.
 #[derive(Debug, Clone)]
-pub(crate) struct RequestWords<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) words: Vec<Word>,
+pub struct RequestWords<'a> {
+    /// The request.
+    pub text: &'a str,
+    /// Its words, in order.
+    pub words: Vec<Word>,
     /// The insides of the outermost quotations.
-    pub(crate) quotations: Vec<Range<usize>>,
+    pub quotations: Vec<Range<usize>>,
 }
 
 const AROUND: &[char] = &[
@@ -29,7 +32,8 @@ const AROUND: &[char] = &[
 ];
 
 impl<'a> RequestWords<'a> {
-    pub(crate) fn of(text: &'a str) -> Self {
+    /// Splits a text.
+    pub fn of(text: &'a str) -> Self {
         let quotations: Vec<Range<usize>> =
             find_quotations(text).into_iter().map(|quotation| quotation.inside).collect();
         let mut words = Vec::new();
@@ -58,17 +62,17 @@ impl<'a> RequestWords<'a> {
     }
 
     /// Returns the words outside quotations, in lower case.
-    pub(crate) fn unquoted(&self) -> impl Iterator<Item = &str> {
+    pub fn unquoted(&self) -> impl Iterator<Item = &str> {
         self.words.iter().filter(|word| !word.is_quoted).map(|word| word.text.as_str())
     }
 
     /// Tells whether one of these words occurs outside quotations.
-    pub(crate) fn has_any(&self, wanted: &[&str]) -> bool {
+    pub fn has_any(&self, wanted: &[&str]) -> bool {
         self.unquoted().any(|word| wanted.contains(&word))
     }
 
     /// Tells whether the words of one of these phrases follow each other outside quotations.
-    pub(crate) fn has_phrase(&self, phrases: &[&str]) -> bool {
+    pub fn has_phrase(&self, phrases: &[&str]) -> bool {
         let words: Vec<&str> = self.unquoted().collect();
         let found = |phrase: &&str| {
             let wanted: Vec<&str> = phrase.split(' ').collect();
@@ -79,7 +83,7 @@ impl<'a> RequestWords<'a> {
 }
 
 /// Writes names as they are spelled: "draft dot md" is draft.md.
-pub(super) fn write_spoken_names(text: &str) -> Cow<'_, str> {
+pub fn write_spoken_names(text: &str) -> Cow<'_, str> {
     const SPOKEN: &str = " dot ";
     let mut written = String::new();
     let mut rest = text;

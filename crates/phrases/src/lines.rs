@@ -5,7 +5,7 @@ use crate::amounts::find_numbers;
 
 /// Says which part of a file is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LineRange {
+pub enum LineRange {
     /// This many from the beginning.
     First(i64),
     /// This many from the end.
@@ -22,7 +22,7 @@ const LINES: &[&str] =
     &["line", "lines", "row", "rows", "entry", "entries", "lns", "zeilen", "líneas"];
 
 /// Finds the lines that a request names.
-pub(crate) fn find_lines(request: &RequestWords<'_>) -> Option<LineRange> {
+pub fn find_lines(request: &RequestWords<'_>) -> Option<LineRange> {
     let numbers: Vec<i64> = find_numbers(request.text)
         .into_iter()
         .filter(|number| !is_in_a_name(request, number.range.start))

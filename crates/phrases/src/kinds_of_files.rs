@@ -2,11 +2,11 @@
 
 /// Describes a type of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileType {
+pub struct FileType {
     /// The words for it, in the singular.
     words: &'static [&'static str],
     /// The extensions of such files.
-    pub(crate) extensions: &'static [&'static str],
+    pub extensions: &'static [&'static str],
 }
 
 const TYPES: &[FileType] = &[
@@ -46,7 +46,7 @@ const EXTENSIONS: &[&str] = &[
 ];
 
 /// Returns the extensions that a word for a type of files means, such as "jpgs" or ".tmp".
-pub(crate) fn extensions_of(word: &str) -> Option<Vec<&'static str>> {
+pub fn extensions_of(word: &str) -> Option<Vec<&'static str>> {
     let word = word.to_lowercase();
     let bare = word.trim_start_matches("*.").trim_start_matches('.').trim_end_matches("'s");
     let singular = bare.strip_suffix('s').filter(|rest| rest.len() > 1);
@@ -62,7 +62,7 @@ pub(crate) fn extensions_of(word: &str) -> Option<Vec<&'static str>> {
 }
 
 /// Tells whether a word is the plural of a word for a type of files: "jpgs", "pictures".
-pub(crate) fn is_plural_type(word: &str) -> bool {
+pub fn is_plural_type(word: &str) -> bool {
     let word = word.to_lowercase();
     word.ends_with('s')
         && extensions_of(&word).is_some()

@@ -23,7 +23,7 @@ const SEPARATORS: [&str; 14] = [
 
 /// Classifies the structure of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RequestStructure<'a> {
+pub enum RequestStructure<'a> {
     /// One request, as far as can be seen.
     One,
     /// A numbered or bulleted list of things to do.
@@ -37,7 +37,7 @@ pub(crate) enum RequestStructure<'a> {
 
 impl<'a> RequestStructure<'a> {
     /// Returns the structure of a text. Every step is a part of it.
-    pub(crate) fn of(words: &'a str) -> Self {
+    pub fn of(words: &'a str) -> Self {
         let items = words
             .lines()
             .filter_map(parse_list_item)
@@ -53,7 +53,7 @@ impl<'a> RequestStructure<'a> {
     }
 
     /// Returns the steps, if there are several.
-    pub(crate) fn steps(self) -> Vec<&'a str> {
+    pub fn steps(self) -> Vec<&'a str> {
         match self {
             Self::List(steps) | Self::Sequence(steps) => steps,
             Self::One | Self::OtherList => Vec::new(),
@@ -94,7 +94,7 @@ fn is_only_a_list(words: &str) -> bool {
 }
 
 /// Tells whether the text before a list negates it.
-pub(crate) fn is_negated(words: &str) -> bool {
+pub fn is_negated(words: &str) -> bool {
     let lead = words.lines().take_while(|line| parse_list_item(line).is_none());
     let mut lead = lead.flat_map(|line| line.split(|c: char| c.is_whitespace() || c == ','));
     let against = ["not", "don't", "dont", "never", "without", "nothing", "none", "stop", "avoid"];

@@ -1,7 +1,7 @@
 //! Compares names as people type them: patterns, extensions, words, typing errors.
 
 /// Compares a text with a pattern: `*` is any text within a part of a path, `?` one character.
-pub(super) fn matches_wildcards(pattern: &str, text: &str) -> bool {
+pub fn matches_wildcards(pattern: &str, text: &str) -> bool {
     let mut characters = pattern.chars();
     match characters.next() {
         None => text.is_empty(),
@@ -27,7 +27,7 @@ pub(super) fn matches_wildcards(pattern: &str, text: &str) -> bool {
 }
 
 /// Returns a name without its extension. A name that begins with a dot has none.
-pub(super) fn strip_extension(name: &str) -> &str {
+pub fn strip_extension(name: &str) -> &str {
     let at = name.rfind('.').filter(|at| *at > 0 && !name[..*at].ends_with('/'));
     match at {
         Some(at)
@@ -41,14 +41,15 @@ pub(super) fn strip_extension(name: &str) -> &str {
 }
 
 /// Splits a name into its words, in lower case.
-pub(super) fn split_name(name: &str) -> Vec<String> {
+pub fn split_name(name: &str) -> Vec<String> {
     name.split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
         .collect()
 }
 
-pub(super) fn singular(word: &str) -> String {
+/// Returns a word without the ending of the plural.
+pub fn singular(word: &str) -> String {
     let long = word.chars().count() > 3;
     match word.strip_suffix('s') {
         Some(rest) if long && !rest.ends_with('s') => rest.to_owned(),
@@ -57,7 +58,7 @@ pub(super) fn singular(word: &str) -> String {
 }
 
 /// Returns how many letters were typed wrongly, left out, added or swapped; `limit` at most.
-pub(super) fn typing_distance(a: &str, b: &str, limit: usize) -> usize {
+pub fn typing_distance(a: &str, b: &str, limit: usize) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) >= limit {
         return limit;

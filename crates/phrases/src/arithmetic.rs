@@ -3,7 +3,7 @@
 use super::words::RequestWords;
 
 /// Returns the answer to a request that is a sum and nothing else.
-pub(super) fn compute(request: &RequestWords<'_>) -> Option<String> {
+pub fn compute(request: &RequestWords<'_>) -> Option<String> {
     #[rustfmt::skip]
     const FILLER: &[&str] = &[
         "what", "what's", "whats", "is", "are", "how", "much", "calculate", "compute", "please",

@@ -8,14 +8,15 @@ const MAX_MARK_COUNT: usize = 1000;
 
 /// Represents a quotation with both of its marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Quotation {
+pub struct Quotation {
     /// The range with the marks.
-    pub(crate) whole: Range<usize>,
-    pub(crate) inside: Range<usize>,
+    pub whole: Range<usize>,
+    /// The text between the marks.
+    pub inside: Range<usize>,
 }
 
 /// Returns the outermost complete quotations, in their order.
-pub(crate) fn find_quotations(text: &str) -> Vec<Quotation> {
+pub fn find_quotations(text: &str) -> Vec<Quotation> {
     let mut found = Vec::new();
     // Marks without an end: a later search would not find one either.
     let mut open = Vec::new();

@@ -34,7 +34,7 @@ const QUESTION_PHRASES: [&str; 12] = [
 ];
 
 /// Tells whether a text reports a command, or asks about one, rather than gives it.
-pub(crate) fn is_reported(words: &str) -> bool {
+pub fn is_reported(words: &str) -> bool {
     let words = words.to_lowercase();
     words.contains('?') && QUESTION_PHRASES.iter().any(|asks| words.contains(asks))
         || quotes_another_person(&words)

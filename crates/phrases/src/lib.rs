@@ -1,0 +1,14 @@
+//! Reads requests as text: their words, quotations, numbers, lines and steps.
+//!
+//! Everything here is rules about English text. What a request means, and which files exist, is not
+//! known here.
+
+pub mod amounts;
+pub mod arithmetic;
+pub mod kinds_of_files;
+pub mod lines;
+pub mod quotations;
+pub mod reported;
+pub mod spelling;
+pub mod steps;
+pub mod words;
