@@ -163,6 +163,11 @@ impl Runtime {
         *self.shared.team.write() = team;
     }
 
+    /// Returns the agent of the team that owns a tool; none if no agent has it.
+    pub fn find_tool_owner(&self, tool: &str) -> Option<AgentName> {
+        self.shared.team().find_tool_owner(tool).cloned()
+    }
+
     /// Tells the user with the next turn that an agent is not in the team. The notice is shown once
     /// and recorded.
     pub fn tell_absence(&self, text: String) {

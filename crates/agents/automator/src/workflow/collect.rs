@@ -1,0 +1,90 @@
+//! Takes over how the work of steps ended, and stops what takes too long.
+
+use lango_protocol::SessionId;
+use lango_store::Journal;
+
+use super::advance::Advance;
+use super::step::StepState;
+use super::step_end::{StepEnd, read_step_end};
+use crate::AutomatorError;
+
+/// Limits how often a step is begun again because it was interrupted before it had an effect.
+const MAX_INTERRUPTION_COUNT: u32 = 100;
+/// The reason of a step that is being stopped because it takes too long.
+const OVERDUE: &str = "it takes too long, and is being stopped";
+
+impl Advance<'_> {
+    /// Takes over how work ended, and stops what takes too long.
+    pub(crate) async fn collect_ends(&mut self) -> Result<(), AutomatorError> {
+        let journal = &self.workflows.jobs.journal;
+        let keys: Vec<(usize, i64)> = self.rows.keys().copied().collect();
+        for key in keys {
+            let row = &self.rows[&key];
+            if row.state != StepState::Started || row.work.is_empty() {
+                continue;
+            }
+            let Some(work) = journal.find_work(&row.work).await? else { continue };
+            if work.state.has_ended() {
+                let end = read_step_end(journal, &work.session, work.turn).await?;
+                self.note_end(key, end);
+            } else if let Some(timeout) = self.definition.steps[key.0].timeout {
+                let begin = work.started_at.unwrap_or(self.now);
+                let deadline = self.rows[&key].due_at.unwrap_or_else(|| begin.plus(timeout));
+                if deadline > self.now || work.started_at.is_none() {
+                    self.look_at(deadline);
+                } else if self.waits_for_approval(&work.session).await? {
+                    // The time that a person takes to answer does not count.
+                    let later = self.now.plus(timeout);
+                    self.look_at(later);
+                    self.change(key, |row| row.due_at = Some(later));
+                } else {
+                    self.statements.extend(Journal::build_cancellation(&work.id));
+                    self.change(key, |row| OVERDUE.clone_into(&mut row.reason));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn waits_for_approval(&self, session: &SessionId) -> Result<bool, AutomatorError> {
+        let pending = self.workflows.jobs.journal.list_pending_approvals().await?;
+        Ok(pending.iter().any(|one| one.event.session == *session && one.answer.is_none()))
+    }
+
+    fn note_end(&mut self, key: (usize, i64), end: StepEnd) {
+        let retry = self.definition.steps[key.0].retry;
+        let now = self.now;
+        let timeout = self.definition.steps[key.0].timeout;
+        self.change(key, |row| {
+            let was_overdue = row.reason == OVERDUE;
+            let failure = match end {
+                StepEnd::Done(output) => {
+                    row.new_output = Some(output);
+                    return row.end(StepState::Done, "", now);
+                }
+                StepEnd::Unknown(reason) => return row.end(StepState::Unknown, reason, now),
+                StepEnd::Interrupted if row.attempt <= row.failures + MAX_INTERRUPTION_COUNT => {
+                    row.end(StepState::Ready, "", now);
+                    return;
+                }
+                StepEnd::Interrupted => "it was interrupted too often".to_owned(),
+                StepEnd::Cancelled if was_overdue => {
+                    let seconds = timeout.map_or(0, |timeout| timeout.as_secs());
+                    format!("it took longer than {seconds} s")
+                }
+                StepEnd::Cancelled => {
+                    return row.end(StepState::Failed, "it was cancelled", now);
+                }
+                StepEnd::Failed(reason) => reason,
+            };
+            row.failures += 1;
+            if row.failures < retry.attempts {
+                let wait = retry.wait_after(row.failures);
+                row.end(StepState::Ready, failure, now);
+                row.due_at = Some(now.plus(wait));
+            } else {
+                row.end(StepState::Failed, failure, now);
+            }
+        });
+    }
+}

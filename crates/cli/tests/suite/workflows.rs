@@ -1,0 +1,337 @@
+//! Workflows through the real binary: checked, run, asked about, killed and continued.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::fixture::{Lango, calling};
+use crate::invocation::{CommandOutput, Invocation, Running};
+
+/// Limits how long a run may take in a test.
+const RUN_TIMEOUT: Duration = Duration::from_mins(4);
+
+/// The orchestrator passes requests about workflows to the automator, and does tasks itself.
+const TO_AUTOMATOR: &str = r#"
+[[reply]]
+agent = "lango-orchestrator"
+user = "make a workflow"
+results = 0
+call = [{ name = "transfer_to_agent", arguments = { agent_name = "automator", task = "Do it." } }]
+
+[[reply]]
+agent = "lango-orchestrator"
+say = "It adds up."
+"#;
+
+const REPORT: &str = "name: report
+description: Fetches, checks and files the report.
+inputs:
+  to: { type: string, default: report.md }
+steps:
+  - id: fetch
+    tool: fs_read
+    arguments: { path: README.md }
+  - id: check
+    needs: fetch
+    task: 'Check this: {{ steps.fetch.output }}'
+  - id: file
+    needs: check
+    tool: fs_write
+    arguments: { path: '{{ inputs.to }}', content: '{{ steps.check.output }}' }
+outputs:
+  verdict: '{{ steps.check.output }}'
+";
+
+struct World {
+    lango: Lango,
+}
+
+impl World {
+    async fn playing(script: &[&str]) -> Self {
+        Self { lango: Lango::playing(script).await }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Invocation<'_> {
+        self.lango.command(arguments).small_team().set("LANGO_AUTOMATOR_ENABLED", "true")
+    }
+
+    async fn run(&self, arguments: &[&str]) -> CommandOutput {
+        self.command(arguments).run().await
+    }
+
+    async fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.command(arguments).with(&["--json"]).run().await;
+        assert_eq!(output.code, 0, "{output:?}");
+        serde_json::from_str(&output.stdout).unwrap()
+    }
+
+    /// Lets tools that write run without a question.
+    async fn allow(&self, tools: &[&str]) {
+        for tool in tools {
+            let added = self.run(&["approvals", "add", "allow", "--tool", tool]).await;
+            assert_eq!(added.code, 0, "{added:?}");
+        }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.lango.workspace().join(name), text).unwrap();
+    }
+
+    async fn worker(&self) -> Running<'_> {
+        self.command(&["worker"]).start_until("Lango runs the jobs").await.0
+    }
+
+    async fn status(&self, run: &str) -> Value {
+        self.json(&["workflow", "status", run]).await
+    }
+}
+
+fn find<'a>(status: &'a Value, step: &str) -> &'a Value {
+    let steps = status["steps"].as_array().unwrap();
+    steps.iter().find(|one| one["step"] == step).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_workflow_is_checked_drawn_saved_run_and_removed() {
+    let world = World::playing(&[TO_AUTOMATOR]).await;
+    world.write("bad.yaml", "name: report\nsteps:\n  - id: a\n    tsk: x\n    needs: [b]\n");
+    let invalid = world.run(&["workflow", "validate", "bad.yaml"]).await;
+    assert_eq!(invalid.code, 2, "{invalid:?}");
+    let expected = "bad.yaml:4:5: a step has no key \"tsk\". Did you mean \"task\"?\n";
+    assert!(invalid.stdout.contains(expected), "{invalid:?}");
+    let refused = world.run(&["workflow", "run", "bad.yaml"]).await;
+    assert!(refused.code == 2 && refused.stderr.contains("bad.yaml:4:5:"), "{refused:?}");
+    world.write("report.yaml", REPORT);
+    let valid = world.json(&["workflow", "validate", "report.yaml"]).await;
+    assert_eq!((&valid["valid"], &valid["name"]), (&json!(true), &json!("report")));
+    let drawn = world.run(&["workflow", "graph", "report.yaml", "--svg", "report.svg"]).await;
+    assert_eq!(drawn.code, 0, "{drawn:?}");
+    let svg = std::fs::read_to_string(world.lango.workspace().join("report.svg")).unwrap();
+    assert!(svg.starts_with("<svg"), "{svg}");
+    let drawn = world.run(&["workflow", "graph", "report.yaml"]).await;
+    assert!(drawn.stdout.contains("check  Check this: "), "{drawn:?}");
+    world.allow(&["fs_write"]).await;
+    world.json(&["workflow", "save", "report.yaml"]).await;
+    let run = world.json(&["workflow", "run", "report", "--input", "to=out.md"]).await;
+    assert_eq!(
+        (&run["state"], &run["outputs"]["verdict"]),
+        (&json!("done"), &json!("It adds up."))
+    );
+    let filed = std::fs::read_to_string(world.lango.workspace().join("out.md")).unwrap();
+    assert_eq!(filed, "It adds up.");
+    // The check read the file of the step before, apart from its own words.
+    let asked = world.lango.requests_of("lango-orchestrator");
+    assert!(asked[0].text().contains("Three lines."), "{:?}", asked[0].text());
+    let listed = world.json(&["workflow", "list"]).await;
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 1, "{listed}");
+    let shown = world.run(&["workflow", "show", "report"]).await;
+    assert_eq!(shown.stdout.trim_end(), REPORT.trim_end());
+    let wrong = world.run(&["workflow", "run", "report", "--input", "colour=red"]).await;
+    assert!(wrong.code == 2 && wrong.stderr.contains("no input \"colour\""), "{wrong:?}");
+    let removed = world.run(&["workflow", "remove", "report", "--yes"]).await;
+    assert_eq!(removed.code, 0, "{removed:?}");
+    let unknown = world.run(&["workflow", "run", "report-2"]).await;
+    assert!(unknown.stderr.contains("lango workflow list"), "{unknown:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_makes_a_workflow_that_fetches_checks_and_files_the_report() {
+    let yaml = serde_json::to_string(REPORT).unwrap();
+    let save = format!("{{ name = \"report\", yaml = {yaml} }}");
+    let calls = calling(
+        "automator",
+        &[("workflow_save", &save), ("workflow_run", "{ name = \"report\" }")],
+    );
+    let world = World::playing(&[TO_AUTOMATOR, &calls]).await;
+    let text = "make a workflow that fetches, checks and files the report";
+    let ask = ["run", "--output-format", "stream-json", text];
+    let denied = world.command(&ask).with(&["--approve", "none"]).run().await;
+    assert_eq!(denied.code, 3, "{denied:?}");
+    // The question shows the steps, and which of them are dangerous.
+    assert!(
+        denied.stdout.contains("file: tool fs_write (dangerous; asks each time)"),
+        "{denied:?}"
+    );
+    assert!(denied.stdout.contains("fetch: tool fs_read (only reads)"), "{denied:?}");
+    let listed = world.json(&["workflow", "list"]).await;
+    assert_eq!((listed["workflows"].as_array().unwrap().len(), &listed["runs"]), (1, &json!([])));
+    world.allow(&["fs_write"]).await;
+    let begun = world.command(&ask).with(&["--approve", "all"]).run().await;
+    assert_eq!(begun.code, 0, "{begun:?}");
+    let _worker = world.worker().await;
+    let began = Instant::now();
+    loop {
+        let status = world.status("report").await;
+        if status["state"] == "done" {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(40), "{status}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let filed = std::fs::read_to_string(world.lango.workspace().join("report.md")).unwrap();
+    assert_eq!(filed, "It adds up.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dangerous_call_and_a_question_wait_for_a_person() {
+    let world = World::playing(&[TO_AUTOMATOR]).await;
+    let text = "name: ask\nsteps:\n  - { id: gate, approve: 'Shall I write?' }\n  \
+                - { id: write, needs: gate, tool: fs_write, arguments: { path: a.txt, content: hi } }\n";
+    world.write("ask.yaml", text);
+    let run = world.run(&["workflow", "run", "ask.yaml", "--json"]).await;
+    // It waits for a person, and no process waits with it.
+    assert_eq!(run.code, 3, "{run:?}");
+    let run: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(
+        (&run["state"], &find(&run, "gate")["reason"]),
+        (&json!("waiting"), &json!("Shall I write?"))
+    );
+    let id = run["id"].as_str().unwrap();
+    let approved = world.run(&["workflow", "approve", id, "gate"]).await;
+    assert_eq!(approved.code, 0, "{approved:?}");
+    let _worker = world.worker().await;
+    let began = Instant::now();
+    let question = loop {
+        let pending = world.json(&["approvals", "list"]).await;
+        if let Some(call) = pending["questions"].get(0).or_else(|| pending["pending"].get(0)) {
+            break call["id"].as_str().or_else(|| call["call"].as_str()).unwrap().to_owned();
+        }
+        assert!(began.elapsed() < Duration::from_secs(30), "{pending}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    assert!(!world.lango.workspace().join("a.txt").exists());
+    let answered = world.run(&["approvals", "approve", &question]).await;
+    assert_eq!(answered.code, 0, "{answered:?}");
+    loop {
+        let status = world.status(id).await;
+        if status["state"] == "done" {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{status}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    assert_eq!(std::fs::read_to_string(world.lango.workspace().join("a.txt")).unwrap(), "hi");
+}
+
+/// A workflow of 200 steps: a fan-out, a list, retries and a question. Each effect is one line in a file
+/// of its own.
+fn large_workflow() -> String {
+    let mut text = "name: large\nsteps:\n".to_owned();
+    let append = |path: &str| {
+        format!("tool: fs_append, arguments: {{ path: log/{path}.txt, content: \"line\\n\" }}")
+    };
+    writeln!(text, "  - {{ id: start, {} }}", append("start")).unwrap();
+    // It fails until the file is there.
+    text.push_str("  - id: patient\n    tool: fs_read\n    arguments: { path: log/late.txt }\n");
+    text.push_str("    retry: { attempts: 10, backoff: 1s }\n");
+    writeln!(text, "  - {{ id: late, needs: start, {} }}", append("late")).unwrap();
+    let items: Vec<String> = (0..20).map(|item| item.to_string()).collect();
+    writeln!(text, "  - id: each\n    needs: start\n    for_each: [{}]", items.join(", ")).unwrap();
+    text.push_str("    tool: fs_append\n");
+    text.push_str("    arguments: { path: 'log/item-{{ item }}.txt', content: \"line\\n\" }\n");
+    let mut all = vec!["each".to_owned(), "patient".to_owned(), "late".to_owned()];
+    for number in 0..193 {
+        let needs = if number < 150 { "start".to_owned() } else { format!("s{}", number - 100) };
+        let call = append(&format!("s{number}"));
+        writeln!(text, "  - {{ id: s{number}, needs: {needs}, {call} }}").unwrap();
+        all.push(format!("s{number}"));
+    }
+    writeln!(text, "  - {{ id: gate, needs: [{}], approve: 'End it?' }}", all.join(", ")).unwrap();
+    writeln!(text, "  - {{ id: end, needs: gate, {} }}", append("end")).unwrap();
+    writeln!(text, "  - {{ id: told, needs: end, task: Say that it is done. }}").unwrap();
+    text.push_str(
+        "outputs:\n  late: '{{ steps.patient.state }}'\n  told: '{{ steps.told.output }}'\n",
+    );
+    text.push_str("  gate: '{{ steps.gate.output }}'\n");
+    text
+}
+
+/// Returns the lines of each file of the log.
+fn read_log(world: &World) -> Vec<(String, usize)> {
+    let Ok(entries) = std::fs::read_dir(world.lango.workspace().join("log")) else {
+        return Vec::new();
+    };
+    let mut log: Vec<(String, usize)> = entries
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+            (path.file_stem().unwrap().to_string_lossy().into_owned(), lines)
+        })
+        .collect();
+    log.sort();
+    log
+}
+
+/// Runs the large workflow, kills its worker so often, and answers what a person is asked. Returns its
+/// outputs, the log, and how often a person had to say what had happened.
+async fn run_large(kills: usize) -> (Value, Vec<(String, usize)>, usize) {
+    let world = World::playing(&[TO_AUTOMATOR]).await;
+    world.allow(&["fs_append"]).await;
+    std::fs::create_dir(world.lango.workspace().join("log")).unwrap();
+    world.write("large.yaml", &large_workflow());
+    let run = world.json(&["workflow", "run", "large.yaml", "--detach"]).await;
+    let id = run["id"].as_str().unwrap().to_owned();
+    assert_eq!(run["steps"].as_array().unwrap().len(), 200);
+    let (mut killed, mut unknown) = (0, 0);
+    let began = Instant::now();
+    let mut worker = Some(world.worker().await);
+    let outputs = loop {
+        assert!(began.elapsed() < RUN_TIMEOUT, "{}", world.status(&id).await);
+        if killed < kills {
+            // Moments that are spread over everything that a worker does.
+            let milliseconds = 40 + (killed as u64 * 67) % 450;
+            tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+            worker.take().unwrap().kill().await;
+            killed += 1;
+            unknown += answer(&world, &id, killed == kills).await;
+            worker = Some(world.worker().await);
+            continue;
+        }
+        unknown += answer(&world, &id, true).await;
+        let status = world.status(&id).await;
+        assert!(status["state"] != "failed", "{status}");
+        if status["state"] == "done" {
+            break status["outputs"].clone();
+        }
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    };
+    (outputs, read_log(&world), unknown)
+}
+
+/// Decides as a person does who looks at the files. Returns how many outcomes were unknown.
+async fn answer(world: &World, id: &str, may_approve: bool) -> usize {
+    let status = world.status(id).await;
+    if may_approve && find(&status, "gate")["state"] == "waiting" {
+        assert_eq!(world.run(&["workflow", "approve", id, "gate"]).await.code, 0);
+    }
+    let steps = status["steps"].as_array().unwrap();
+    let unknown: Vec<&str> = steps
+        .iter()
+        .filter(|step| step["state"] == "unknown")
+        .map(|step| step["step"].as_str().unwrap())
+        .collect();
+    for step in &unknown {
+        let file = match step.split_once('.') {
+            Some((_, item)) => format!("item-{item}"),
+            None => (*step).to_owned(),
+        };
+        let is_there = read_log(world).iter().any(|(name, lines)| *name == file && *lines > 0);
+        let decision = if is_there { "approve" } else { "retry" };
+        let decided = world.run(&["workflow", decision, id, step]).await;
+        assert_eq!(decided.code, 0, "{decided:?}");
+    }
+    unknown.len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r19_a_large_workflow_that_is_killed_again_and_again_has_each_effect_once() {
+    let kills = std::env::var("LANGO_TEST_KILLS").ok().and_then(|kills| kills.parse().ok());
+    let (undisturbed, disturbed) = tokio::join!(run_large(0), run_large(kills.unwrap_or(12)));
+    assert_eq!(undisturbed.0, disturbed.0);
+    assert_eq!(undisturbed.1, disturbed.1);
+    assert_eq!(undisturbed.1.len(), 216);
+    assert!(disturbed.1.iter().all(|(_, lines)| *lines == 1), "{:?}", disturbed.1);
+    assert_eq!(undisturbed.2, 0);
+    println!("{} outcomes were unknown", disturbed.2);
+}
