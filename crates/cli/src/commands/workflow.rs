@@ -226,6 +226,11 @@ async fn run(
 ) -> Result<ExitStatus, Failure> {
     let printer = context.printer;
     let WorkflowRunArguments { workflow, inputs, detach, team, json } = arguments;
+    if *space != Space::Owner && !detach {
+        return Err(Failure::usage(
+            "the work of an API client is run by the server. Start it with --detach",
+        ));
+    }
     let jobs = open(context).await?;
     let (definition, parsed) =
         find_definition(&Workflows::new(jobs.clone()), &workflow, space).await?;

@@ -34,7 +34,7 @@ steps:
     arguments: { path: README.md }
   - id: check
     needs: fetch
-    task: 'Check this: {{ steps.fetch.output }}'
+    task: 'Check this: {{ steps.fetch.output.text }}'
   - id: file
     needs: check
     tool: fs_write
@@ -194,8 +194,8 @@ async fn a_dangerous_call_and_a_question_wait_for_a_person() {
     let began = Instant::now();
     let question = loop {
         let pending = world.json(&["approvals", "list"]).await;
-        if let Some(call) = pending["questions"].get(0).or_else(|| pending["pending"].get(0)) {
-            break call["id"].as_str().or_else(|| call["call"].as_str()).unwrap().to_owned();
+        if let Some(call) = pending["waiting"].get(0) {
+            break call["id"].as_str().unwrap().to_owned();
         }
         assert!(began.elapsed() < Duration::from_secs(30), "{pending}");
         tokio::time::sleep(Duration::from_millis(200)).await;
@@ -252,13 +252,14 @@ fn read_log(world: &World) -> Vec<(String, usize)> {
     let Ok(entries) = std::fs::read_dir(world.lango.workspace().join("log")) else {
         return Vec::new();
     };
-    let mut log: Vec<(String, usize)> = entries
-        .map(|entry| {
-            let path = entry.unwrap().path();
-            let lines = std::fs::read_to_string(&path).unwrap().lines().count();
-            (path.file_stem().unwrap().to_string_lossy().into_owned(), lines)
-        })
-        .collect();
+    let count = |path: std::path::PathBuf| {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        // A process that is killed while it writes leaves a file that is not the one that it writes.
+        let is_whole = !name.starts_with(".lango-write-");
+        is_whole.then(|| (name, std::fs::read_to_string(&path).unwrap().lines().count()))
+    };
+    let mut log: Vec<(String, usize)> =
+        entries.filter_map(|entry| count(entry.unwrap().path())).collect();
     log.sort();
     log
 }

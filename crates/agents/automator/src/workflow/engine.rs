@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lango_protocol::{AgentName, Space, Timestamp};
-use lango_store::{Statement, StoreError, WorkItem, WorkScope};
+use lango_store::{Batch, Journal, Statement, StoreError, WorkItem, WorkScope};
 use lango_workflow::Definition;
 use parking_lot::Mutex;
 
 use super::Workflows;
 use super::advance::Advance;
-use super::run::{RunState, WorkflowRun};
+use super::run::WorkflowRun;
 use super::runs::read_ids;
 use crate::AutomatorError;
 
@@ -53,9 +53,35 @@ impl WorkflowEngine {
         .bind(MAX_ROUND_COUNT);
         let mut told = Vec::new();
         for id in read_ids(&self.workflows.jobs.database.query(statement).await?)? {
-            told.extend(self.advance(&id, now).await?);
+            match self.advance(&id, now).await {
+                Ok(new) => told.extend(new),
+                Err(AutomatorError::Store(error)) => return Err(error.into()),
+                // It would not go on next time either, and must not keep others from going on.
+                Err(error) => self.fail(&id, &error, now).await?,
+            }
         }
         Ok(told)
+    }
+
+    /// Ends a run that cannot be advanced.
+    async fn fail(
+        &self,
+        id: &str,
+        error: &AutomatorError,
+        now: Timestamp,
+    ) -> Result<(), AutomatorError> {
+        tracing::error!(run = id, %error, "a run of a workflow cannot go on");
+        let update = Statement::new(
+            "UPDATE workflow_runs SET state = 'failed', reason = $2, ended_at = $3, next_look = NULL, \
+             revision = revision + 1 WHERE id = $1 AND state IN ('running', 'blocked')",
+        )
+        .bind(id)
+        .bind(format!("it cannot go on: {error}"))
+        .bind(now.as_microseconds());
+        let [waiting, started] = Journal::build_cancellation_of_parent(id);
+        let batch = Batch::from(update).with(waiting).with(started);
+        self.workflows.jobs.database.write(batch).await?;
+        Ok(())
     }
 
     /// Advances one run as far as it can go now.
@@ -79,7 +105,6 @@ impl WorkflowEngine {
     }
 
     fn parse(&self, run: &WorkflowRun) -> Result<Arc<Definition>, AutomatorError> {
-        debug_assert!(matches!(run.state, RunState::Running | RunState::Blocked));
         if let Some(definition) = self.parsed.lock().get(&run.id) {
             return Ok(Arc::clone(definition));
         }

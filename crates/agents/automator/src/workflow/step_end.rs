@@ -83,7 +83,7 @@ fn read_call_end(call: Option<CallEnd>) -> StepEnd {
         return StepEnd::Failed("the tool was not called".to_owned());
     };
     match status {
-        CallStatus::Ok => StepEnd::Done(read_output(output, data)),
+        CallStatus::Ok => StepEnd::Done(read_output(&output, data)),
         // No process stopped the turn, so that one ended before the call was started.
         CallStatus::Cancelled => StepEnd::Interrupted,
         CallStatus::Unknown => StepEnd::Unknown(output),
@@ -94,18 +94,20 @@ fn read_call_end(call: Option<CallEnd>) -> StepEnd {
     }
 }
 
-/// Returns the typed output of a tool if there is one, else its text.
-fn read_output(output: String, data: Option<Value>) -> Value {
-    if let Some(data) = data.filter(|data| data.is_object() || data.is_array()) {
-        return data;
+/// Returns the typed output of a tool if there is one, with its text in `text` where that says more, else
+/// its text.
+fn read_output(output: &str, data: Option<Value>) -> Value {
+    let is_json = output.len() <= MAX_OUTPUT_BYTES && output.starts_with(['{', '[']);
+    let parsed = is_json.then(|| serde_json::from_str::<Value>(output).ok()).flatten();
+    match data {
+        Some(data @ (Value::Object(_) | Value::Array(_))) if parsed.as_ref() == Some(&data) => data,
+        Some(Value::Object(mut data)) => {
+            data.entry("text").or_insert_with(|| Value::String(bound(output)));
+            Value::Object(data)
+        }
+        Some(data @ Value::Array(_)) => data,
+        _ => parsed.unwrap_or_else(|| Value::String(bound(output))),
     }
-    if output.len() <= MAX_OUTPUT_BYTES
-        && output.starts_with(['{', '['])
-        && let Ok(value) = serde_json::from_str(&output)
-    {
-        return value;
-    }
-    Value::String(bound(&output))
 }
 
 fn bound(text: &str) -> String {

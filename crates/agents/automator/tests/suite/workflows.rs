@@ -208,7 +208,10 @@ steps:
     let work = world.open_work().await;
     let request: Value = serde_json::from_str(&work[0].request).unwrap();
     let arguments = request["input"]["call"]["arguments"].as_str().unwrap();
-    assert_eq!(serde_json::from_str::<Value>(arguments).unwrap()["content"], json!({ "count": 2 }));
+    assert_eq!(
+        serde_json::from_str::<Value>(arguments).unwrap()["content"],
+        json!({ "count": 2, "text": "" })
+    );
     world.run_work(&work[0], &CallResult::Error("disk full")).await;
     world.advance().await;
     // It waits before the second attempt.
