@@ -1,10 +1,14 @@
 //! Workflows through the real binary: checked, run, asked about, killed and continued.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use lango_protocol::{CallStatus, EventBody};
+use lango_store::{Database, Journal, WorkFilter};
 use serde_json::{Value, json};
 
+use crate::automation::create_schema;
 use crate::fixture::{Lango, calling};
 use crate::invocation::{CommandOutput, Invocation, Running};
 
@@ -45,15 +49,44 @@ outputs:
 
 struct World {
     lango: Lango,
+    /// The database; in a file of the home if absent.
+    url: Option<String>,
 }
 
 impl World {
     async fn playing(script: &[&str]) -> Self {
-        Self { lango: Lango::playing(script).await }
+        Self { lango: Lango::playing(script).await, url: None }
     }
 
     fn command(&self, arguments: &[&str]) -> Invocation<'_> {
-        self.lango.command(arguments).small_team().set("LANGO_AUTOMATOR_ENABLED", "true")
+        let invocation =
+            self.lango.command(arguments).small_team().set("LANGO_AUTOMATOR_ENABLED", "true");
+        match &self.url {
+            Some(url) => invocation.set("LANGO_DATABASE_URL", url),
+            None => invocation,
+        }
+    }
+
+    /// Returns how often each step of a run had its effect, as the journal tells it.
+    async fn count_effects(&self, run: &str) -> BTreeMap<String, usize> {
+        let file = self.lango.database_file();
+        let url = self.url.clone().unwrap_or_else(|| format!("sqlite://{}", file.display()));
+        let database = Database::open(&url.parse().unwrap()).await.unwrap();
+        let journal = Journal::open(database).await.unwrap();
+        let all = WorkFilter { parent: Some(run), ..WorkFilter::default() };
+        let mut effects = BTreeMap::new();
+        for item in journal.list_work(all, 10_000).await.unwrap() {
+            let mut parts = item.id.split('.').skip(1);
+            let step = parts.next().unwrap_or_default();
+            let number = parts.next().filter(|part| part.parse::<u32>().is_ok());
+            let name = number.map_or(step.to_owned(), |number| format!("{step}.{number}"));
+            for event in journal.read_turn_events(&item.session, item.turn).await.unwrap() {
+                if let EventBody::ToolResult { status: CallStatus::Ok, .. } = event.body {
+                    *effects.entry(name.clone()).or_default() += 1;
+                }
+            }
+        }
+        effects
     }
 
     async fn run(&self, arguments: &[&str]) -> CommandOutput {
@@ -266,6 +299,8 @@ fn read_log(world: &World) -> Vec<(String, usize)> {
 
 /// What became of the large workflow.
 struct LargeRun {
+    /// How often each step had its effect: as the journal tells it, or a person.
+    effects: BTreeMap<String, usize>,
     outputs: Value,
     log: Vec<(String, usize)>,
     /// How often a person had to say what had happened.
@@ -275,8 +310,8 @@ struct LargeRun {
 }
 
 /// Runs the large workflow, kills its worker so often, and answers what a person is asked.
-async fn run_large(kills: usize) -> LargeRun {
-    let world = World::playing(&[TO_AUTOMATOR]).await;
+async fn run_large(url: Option<String>, kills: usize) -> LargeRun {
+    let world = World { url, ..World::playing(&[TO_AUTOMATOR]).await };
     world.allow(&["fs_append"]).await;
     std::fs::create_dir(world.lango.workspace().join("log")).unwrap();
     world.write("large.yaml", &large_workflow());
@@ -284,6 +319,7 @@ async fn run_large(kills: usize) -> LargeRun {
     let id = run["id"].as_str().unwrap().to_owned();
     assert_eq!(run["steps"].as_array().unwrap().len(), 200);
     let (mut killed, mut unknown, mut interrupted) = (0, 0, 0);
+    let mut approved = Vec::new();
     let began = Instant::now();
     let mut worker = Some(world.worker().await);
     let outputs = loop {
@@ -296,11 +332,14 @@ async fn run_large(kills: usize) -> LargeRun {
             killed += 1;
             let answered = answer(&world, &id, killed == kills).await;
             unknown += answered.unknown;
+            approved.extend(answered.approved);
             interrupted += usize::from(!answered.is_waiting);
             worker = Some(world.worker().await);
             continue;
         }
-        unknown += answer(&world, &id, true).await.unknown;
+        let answered = answer(&world, &id, true).await;
+        unknown += answered.unknown;
+        approved.extend(answered.approved);
         let status = world.status(&id).await;
         assert!(status["state"] != "failed", "{status}");
         if status["state"] == "done" {
@@ -308,12 +347,18 @@ async fn run_large(kills: usize) -> LargeRun {
         }
         tokio::time::sleep(Duration::from_millis(300)).await;
     };
-    LargeRun { outputs, log: read_log(&world), unknown, interrupted }
+    let mut effects = world.count_effects(&id).await;
+    for step in approved {
+        *effects.entry(step).or_default() += 1;
+    }
+    LargeRun { outputs, effects, log: read_log(&world), unknown, interrupted }
 }
 
 /// What a person saw who looked at a run.
 struct Answered {
     unknown: usize,
+    /// The steps that had their effect although the process ended.
+    approved: Vec<String>,
     is_waiting: bool,
 }
 
@@ -330,6 +375,7 @@ async fn answer(world: &World, id: &str, may_approve: bool) -> Answered {
         .filter(|step| step["state"] == "unknown")
         .map(|step| step["step"].as_str().unwrap())
         .collect();
+    let mut approved = Vec::new();
     for step in &unknown {
         let file = match step.split_once('.') {
             Some((_, item)) => format!("item-{item}"),
@@ -337,25 +383,38 @@ async fn answer(world: &World, id: &str, may_approve: bool) -> Answered {
         };
         let is_there = read_log(world).iter().any(|(name, lines)| *name == file && *lines > 0);
         let decision = if is_there { "approve" } else { "retry" };
+        approved.extend(is_there.then(|| (*step).to_owned()));
         let decided = world.run(&["workflow", decision, id, step]).await;
         assert_eq!(decided.code, 0, "{decided:?}");
     }
-    Answered { unknown: unknown.len(), is_waiting }
+    Answered { unknown: unknown.len(), approved, is_waiting }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn r19_a_large_workflow_that_is_killed_again_and_again_has_each_effect_once() {
+async fn compare_with_an_undisturbed_run(url: Option<String>) {
     let kills = std::env::var("LANGO_TEST_KILLS").ok().and_then(|kills| kills.parse().ok());
     let kills = kills.unwrap_or(50);
-    let (undisturbed, disturbed) = tokio::join!(run_large(0), run_large(kills));
+    let (undisturbed, disturbed) = tokio::join!(run_large(None, 0), run_large(url, kills));
     assert_eq!(undisturbed.outputs, disturbed.outputs);
     assert_eq!(undisturbed.log, disturbed.log);
     assert_eq!(undisturbed.log.len(), 216);
     assert!(disturbed.log.iter().all(|(_, lines)| *lines == 1), "{:?}", disturbed.log);
+    assert_eq!(undisturbed.effects, disturbed.effects);
+    assert_eq!(disturbed.effects.len(), 217);
+    assert!(disturbed.effects.values().all(|count| *count == 1), "{:?}", disturbed.effects);
     assert_eq!(undisturbed.unknown, 0);
     println!(
         "{} kills while it ran, {} unknown outcomes",
         disturbed.interrupted, disturbed.unknown
     );
     assert!(disturbed.interrupted >= kills / 4, "{}", disturbed.interrupted);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r19_a_large_workflow_that_is_killed_again_and_again_has_each_effect_once() {
+    compare_with_an_undisturbed_run(None).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r19_the_same_holds_on_postgresql() {
+    compare_with_an_undisturbed_run(Some(create_schema("workflows").await)).await;
 }

@@ -26,7 +26,7 @@ pub(crate) struct RunWorkflowArguments {
     #[serde(default)]
     name: Option<String>,
     /// The workflow itself, in YAML: name, inputs, steps (id; agent and task, task, or tool and
-    /// arguments; needs, when, for_each, retry, timeout, approve, on_failure), outputs.
+    /// arguments; needs, when, `for_each`, retry, timeout, approve, `on_failure`), outputs.
     #[serde(default)]
     yaml: Option<WorkflowText>,
     /// The inputs, by name.

@@ -23,7 +23,7 @@ pub(crate) struct SaveArguments {
     /// The name, as in the YAML.
     name: String,
     /// The workflow in YAML: name, description, inputs, steps (id; agent and task, task, or tool and
-    /// arguments; needs, when, for_each, retry, timeout, approve, on_failure), outputs. Templates:
+    /// arguments; needs, when, `for_each`, retry, timeout, approve, `on_failure`), outputs. Templates:
     /// {{ inputs.x }}, {{ steps.a.output }}, {{ item }}.
     yaml: WorkflowText,
 }

@@ -16,6 +16,7 @@ use super::engine::ToolOwners;
 use super::run::WorkflowRun;
 use super::runs::STOPPED;
 use super::step::{StepRow, StepState, WHOLE};
+use super::step_values::find_item;
 use super::step_work::{FilledAction, build_question, build_step_work};
 use crate::AutomatorError;
 
@@ -238,7 +239,7 @@ impl<'a> Advance<'a> {
         match decide_opening(step, &values, asks) {
             Ok(Opening::Skip) => {
                 self.change(key, |row| {
-                    row.end(StepState::Skipped, "its condition does not hold", now)
+                    row.end(StepState::Skipped, "its condition does not hold", now);
                 });
             }
             Ok(Opening::Ask(question)) => {
@@ -316,7 +317,7 @@ impl<'a> Advance<'a> {
         let now = self.now;
         let mut values = self.load_values(step.list_used_steps()).await?;
         if key.1 != WHOLE {
-            values.item = Some(self.load_item(step, &values, key.1)?);
+            values.item = Some(find_item(step, &values, key.1)?);
         }
         let fail = |advance: &mut Self, reason: String| {
             advance.change(key, |row| row.end(StepState::Failed, reason, now));

@@ -8,21 +8,17 @@ use super::advance::Advance;
 use super::step::{StepState, WHOLE};
 use crate::AutomatorError;
 
-impl Advance<'_> {
-    pub(super) fn load_item(
-        &self,
-        step: &Step,
-        values: &Values,
-        item: i64,
-    ) -> Result<Value, AutomatorError> {
-        let items = match &step.for_each {
-            Some(items) => items.render(values)?,
-            None => Value::Null,
-        };
-        let index = usize::try_from(item).unwrap_or(usize::MAX);
-        Ok(items.get(index).cloned().unwrap_or(Value::Null))
-    }
+/// Returns an item of the list of a step.
+pub(super) fn find_item(step: &Step, values: &Values, item: i64) -> Result<Value, AutomatorError> {
+    let items = match &step.for_each {
+        Some(items) => items.render(values)?,
+        None => Value::Null,
+    };
+    let index = usize::try_from(item).unwrap_or(usize::MAX);
+    Ok(items.get(index).cloned().unwrap_or(Value::Null))
+}
 
+impl Advance<'_> {
     /// Returns the values of these steps, and the inputs.
     pub(super) async fn load_values(&mut self, steps: Vec<&str>) -> Result<Values, AutomatorError> {
         let mut values = Values { inputs: self.run.inputs.clone(), ..Values::default() };
