@@ -237,7 +237,7 @@ async fn run(
     let inputs = read_inputs(&parsed, &inputs)?;
     let new = NewRun { definition, inputs, space: space.clone(), session: None };
     if !detach {
-        return run_and_follow(context, new, team, json).await;
+        return Box::pin(run_and_follow(context, new, team, json)).await;
     }
     let workflows = Workflows::new(jobs.clone());
     let run = workflows.start(new).await?;

@@ -190,8 +190,8 @@ async fn a_turn_makes_a_workflow_that_fetches_checks_and_files_the_report() {
     let listed = world.json(&["workflow", "list"]).await;
     assert_eq!((listed["workflows"].as_array().unwrap().len(), &listed["runs"]), (1, &json!([])));
     world.allow(&["fs_write"]).await;
-    let begun = world.command(&ask).with(&["--approve", "all"]).run().await;
-    assert_eq!(begun.code, 0, "{begun:?}");
+    let answered = world.command(&ask).with(&["--approve", "all"]).run().await;
+    assert_eq!(answered.code, 0, "{answered:?}");
     let _worker = world.worker().await;
     let began = Instant::now();
     loop {
@@ -241,7 +241,7 @@ async fn a_dangerous_call_and_a_question_wait_for_a_person() {
         if status["state"] == "done" {
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(60), "{status}");
+        assert!(began.elapsed() < Duration::from_mins(1), "{status}");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     assert_eq!(std::fs::read_to_string(world.lango.workspace().join("a.txt")).unwrap(), "hi");
@@ -402,10 +402,6 @@ async fn compare_with_an_undisturbed_run(url: Option<String>) {
     assert_eq!(disturbed.effects.len(), 217);
     assert!(disturbed.effects.values().all(|count| *count == 1), "{:?}", disturbed.effects);
     assert_eq!(undisturbed.unknown, 0);
-    println!(
-        "{} kills while it ran, {} unknown outcomes",
-        disturbed.interrupted, disturbed.unknown
-    );
     assert!(disturbed.interrupted >= kills / 4, "{}", disturbed.interrupted);
 }
 
