@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::definition::{Definition, FailureRule};
-use crate::node::Place;
+use crate::node::Position;
 use crate::read::{Reader, nearest};
 use crate::read_step::StepPlaces;
 use crate::template::Reference;
@@ -13,7 +13,7 @@ pub(crate) fn check_definition(
     reader: &mut Reader,
     definition: &mut Definition,
     places: &[StepPlaces],
-    output_places: &[Place],
+    output_places: &[Position],
 ) {
     let ids = check_ids(reader, definition, places);
     resolve_names(reader, definition, places, &ids);
@@ -62,7 +62,7 @@ fn resolve_names(
 ) {
     let known: Vec<&str> = ids.keys().map(String::as_str).collect();
     for (position, (step, place)) in definition.steps.iter_mut().zip(places).enumerate() {
-        let mut find = |(place, id): &(Place, String)| {
+        let mut find = |(place, id): &(Position, String)| {
             let found = ids.get(id).copied();
             match found {
                 None => {
@@ -254,7 +254,7 @@ fn find_part(step: &crate::Step, reference: &Reference) -> &'static str {
 fn check_name(
     reader: &mut Reader,
     definition: &Definition,
-    place: Place,
+    place: Position,
     reference: &Reference,
     ids: &BTreeMap<String, usize>,
 ) -> bool {

@@ -7,9 +7,9 @@ use crate::definition::{Action, Definition, FailureRule, Step};
 
 /// Limits the characters of a label.
 const MAX_LABEL_CHARACTERS: usize = 44;
-/// The size of a box, and the room between two.
-const BOX: (usize, usize) = (190, 46);
-const ROOM: (usize, usize) = (70, 22);
+/// The size of a step in a drawing, and the distance between two.
+const NODE_SIZE: (usize, usize) = (190, 46);
+const NODE_DISTANCE: (usize, usize) = (70, 22);
 const MARGIN: usize = 16;
 
 /// Returns the steps by level: each step is one level after the last one that it needs.
@@ -108,11 +108,16 @@ pub fn draw_svg(definition: &Definition) -> String {
     let mut places = vec![(0, 0); definition.steps.len()];
     for (column, level) in levels.iter().enumerate() {
         for (row, step) in level.iter().enumerate() {
-            places[*step] = (MARGIN + column * (BOX.0 + ROOM.0), MARGIN + row * (BOX.1 + ROOM.1));
+            places[*step] = (
+                MARGIN + column * (NODE_SIZE.0 + NODE_DISTANCE.0),
+                MARGIN + row * (NODE_SIZE.1 + NODE_DISTANCE.1),
+            );
         }
     }
-    let width = 2 * MARGIN + levels.len() * (BOX.0 + ROOM.0) - ROOM.0.min(levels.len() * ROOM.0);
-    let height = 2 * MARGIN + rows * (BOX.1 + ROOM.1) - ROOM.1.min(rows * ROOM.1);
+    let width = 2 * MARGIN + levels.len() * (NODE_SIZE.0 + NODE_DISTANCE.0)
+        - NODE_DISTANCE.0.min(levels.len() * NODE_DISTANCE.0);
+    let height = 2 * MARGIN + rows * (NODE_SIZE.1 + NODE_DISTANCE.1)
+        - NODE_DISTANCE.1.min(rows * NODE_DISTANCE.1);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
@@ -134,7 +139,7 @@ pub fn draw_svg(definition: &Definition) -> String {
             Action::Call { .. } => ("#26a", "#eef4fb"),
             Action::Approval => ("#a62", "#fbf3e8"),
         };
-        let (middle, first, second) = (x + BOX.0 / 2, y + 19, y + 35);
+        let (middle, first, second) = (x + NODE_SIZE.0 / 2, y + 19, y + 35);
         let label = escape(&to_one_line(&describe(step), 30));
         let marks = list_marks(step).join(", ");
         svg.push_str(&format!(
@@ -144,8 +149,8 @@ pub fn draw_svg(definition: &Definition) -> String {
              <text x=\"{middle}\" y=\"{second}\" text-anchor=\"middle\" fill=\"#444\">{label}</text>\
              </g>\n",
             escape(&marks),
-            BOX.0,
-            BOX.1,
+            NODE_SIZE.0,
+            NODE_SIZE.1,
             escape(&step.id),
         ));
     }
@@ -154,8 +159,8 @@ pub fn draw_svg(definition: &Definition) -> String {
 }
 
 fn draw_line(from: (usize, usize), to: (usize, usize), color: &str, more: &str) -> String {
-    let (x1, y1) = (from.0 + BOX.0, from.1 + BOX.1 / 2);
-    let (x2, y2) = (to.0, to.1 + BOX.1 / 2);
+    let (x1, y1) = (from.0 + NODE_SIZE.0, from.1 + NODE_SIZE.1 / 2);
+    let (x2, y2) = (to.0, to.1 + NODE_SIZE.1 / 2);
     let middle = usize::midpoint(x1, x2);
     format!(
         "<path d=\"M{x1} {y1} C{middle} {y1} {middle} {y2} {x2} {y2}\" fill=\"none\" \

@@ -18,12 +18,12 @@ const MAX_DEPTH: usize = 24;
 
 /// A place in a definition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     pub(crate) line: u32,
     pub(crate) column: u32,
 }
 
-impl Place {
+impl Position {
     pub(crate) fn problem(self, reason: impl Into<String>) -> Problem {
         Problem { line: self.line.max(1), column: self.column.max(1), reason: reason.into() }
     }
@@ -32,7 +32,7 @@ impl Place {
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
-    pub(crate) place: Place,
+    pub(crate) place: Position,
     pub(crate) value: NodeValue,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum NodeValue {
 /// A key with its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Key {
-    pub(crate) place: Place,
+    pub(crate) place: Position,
     pub(crate) name: String,
 }
 
@@ -103,8 +103,8 @@ pub(crate) fn read_document(text: &str) -> Result<Node, Problem> {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a definition has less lines than that")]
-fn to_place(location: serde_saphyr::Location) -> Place {
-    Place { line: location.line() as u32, column: location.column() as u32 }
+fn to_place(location: serde_saphyr::Location) -> Position {
+    Position { line: location.line() as u32, column: location.column() as u32 }
 }
 
 fn to_node(spanned: Spanned<NodeValue>) -> Node {

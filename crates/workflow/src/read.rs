@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::check::check_definition;
 use crate::definition::{Definition, Input, InputType, MAX_DEFINITION_BYTES, MAX_STEP_COUNT, Step};
 use crate::error::{Problem, WorkflowError};
-use crate::node::{Key, Node, NodeValue, Place, read_document};
+use crate::node::{Key, Node, NodeValue, Position, read_document};
 use crate::read_step::{StepPlaces, read_step};
 use crate::template::{Template, ValueTemplate};
 
@@ -22,7 +22,7 @@ impl Definition {
     pub fn parse(text: &str) -> Result<Self, WorkflowError> {
         if text.len() > MAX_DEFINITION_BYTES {
             let reason = format!("the workflow has more than {MAX_DEFINITION_BYTES} bytes");
-            let problems = vec![Place::default().problem(reason)];
+            let problems = vec![Position::default().problem(reason)];
             return Err(WorkflowError::Invalid { problems });
         }
         let document = read_document(text)
@@ -47,7 +47,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn report(&mut self, place: Place, reason: impl Into<String>) {
+    pub(crate) fn report(&mut self, place: Position, reason: impl Into<String>) {
         self.problems.push(place.problem(reason));
     }
 
@@ -218,7 +218,7 @@ impl Reader {
         Some(Input { name, description, kind, default, required })
     }
 
-    fn read_outputs(&mut self, node: &Node) -> Vec<(Place, String, ValueTemplate)> {
+    fn read_outputs(&mut self, node: &Node) -> Vec<(Position, String, ValueTemplate)> {
         let NodeValue::Map(entries) = &node.value else {
             let reason = format!("outputs is a mapping of names, not {}", node.kind());
             self.report(node.place, reason);

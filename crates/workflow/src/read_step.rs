@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::condition::Condition;
 use crate::definition::{Action, FailureRule, Retry, Step};
 use crate::duration::parse_duration;
-use crate::node::{Key, Node, NodeValue, Place};
+use crate::node::{Key, Node, NodeValue, Position};
 use crate::read::Reader;
 use crate::template::{Template, ValueTemplate};
 
@@ -30,16 +30,16 @@ const KEYS: [&str; 12] = [
 
 /// Where the parts of a step are, and the names of other steps that are not looked up yet.
 pub(crate) struct StepPlaces {
-    pub(crate) place: Place,
-    pub(crate) needs: Vec<(Place, String)>,
-    pub(crate) handler: Option<(Place, String)>,
+    pub(crate) place: Position,
+    pub(crate) needs: Vec<(Position, String)>,
+    pub(crate) handler: Option<(Position, String)>,
     /// The places of the parts with templates, by key.
-    pub(crate) parts: Vec<(&'static str, Place)>,
+    pub(crate) parts: Vec<(&'static str, Position)>,
 }
 
 impl StepPlaces {
     /// Returns the place of a part, or of the step.
-    pub(crate) fn of(&self, part: &str) -> Place {
+    pub(crate) fn of(&self, part: &str) -> Position {
         let found = self.parts.iter().find(|(name, _)| *name == part);
         found.map_or(self.place, |(_, place)| *place)
     }
@@ -137,7 +137,7 @@ fn choose_action(
     reader: &mut Reader,
     parts: StepParts,
     step: &Step,
-    place: Place,
+    place: Position,
 ) -> Option<Action> {
     let id = &step.id;
     if parts.has_task && parts.has_tool {
@@ -174,7 +174,7 @@ fn choose_action(
     Some(Action::Approval)
 }
 
-fn read_needs(reader: &mut Reader, node: &Node) -> Vec<(Place, String)> {
+fn read_needs(reader: &mut Reader, node: &Node) -> Vec<(Position, String)> {
     match &node.value {
         NodeValue::Scalar(Value::String(id)) => vec![(node.place, id.clone())],
         NodeValue::List(items) => {

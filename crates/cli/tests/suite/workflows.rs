@@ -355,7 +355,7 @@ async fn run_large(url: Option<String>, kills: usize) -> LargeRun {
 }
 
 /// What a person saw who looked at a run.
-struct Answered {
+struct Decisions {
     unknown: usize,
     /// The steps that had their effect although the process ended.
     approved: Vec<String>,
@@ -363,7 +363,7 @@ struct Answered {
 }
 
 /// Decides as a person does who looks at the files.
-async fn answer(world: &World, id: &str, may_approve: bool) -> Answered {
+async fn answer(world: &World, id: &str, may_approve: bool) -> Decisions {
     let status = world.status(id).await;
     let is_waiting = status["state"] == "waiting";
     if may_approve && find(&status, "gate")["state"] == "waiting" {
@@ -387,7 +387,7 @@ async fn answer(world: &World, id: &str, may_approve: bool) -> Answered {
         let decided = world.run(&["workflow", decision, id, step]).await;
         assert_eq!(decided.code, 0, "{decided:?}");
     }
-    Answered { unknown: unknown.len(), approved, is_waiting }
+    Decisions { unknown: unknown.len(), approved, is_waiting }
 }
 
 async fn compare_with_an_undisturbed_run(url: Option<String>) {

@@ -1,6 +1,6 @@
 //! Workflows: their definitions, their runs, and the engine that advances runs.
 //!
-//! A run is a row with a revision, and its steps are rows. Whoever looks at a run reads all of it, decides
+//! A run is a row with a revision, and its steps are rows. A process that looks at a run reads all of it, decides
 //! what follows, and writes that in one commit that fails if the revision has changed: of several
 //! processes one succeeds. The work of a step is written in the commit that starts the step, under an id
 //! made of run, step, item and attempt, so that no step starts twice.
