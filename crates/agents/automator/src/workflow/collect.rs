@@ -1,6 +1,9 @@
 //! Takes over how the work of steps ended, and stops what takes too long.
 
-use lango_protocol::SessionId;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lango_protocol::{Event, EventBody, Timestamp};
 use lango_store::Journal;
 
 use super::advance::Advance;
@@ -28,15 +31,18 @@ impl Advance<'_> {
                 let end = read_step_end(journal, &work.session, work.turn).await?;
                 self.note_end(key, end);
             } else if let Some(timeout) = self.definition.steps[key.0].timeout {
-                let begin = work.started_at.unwrap_or(self.now);
-                let deadline = self.rows[&key].due_at.unwrap_or_else(|| begin.plus(timeout));
-                if deadline > self.now || work.started_at.is_none() {
-                    self.look_at(deadline);
-                } else if self.waits_for_approval(&work.session).await? {
+                let Some(begin) = work.started_at else {
+                    self.look_at(self.now.plus(timeout));
+                    continue;
+                };
+                let mut deadline = begin.plus(timeout);
+                if deadline <= self.now {
                     // The time that a person takes to answer does not count.
-                    let later = self.now.plus(timeout);
-                    self.look_at(later);
-                    self.change(key, |row| row.due_at = Some(later));
+                    let events = journal.read_turn_events(&work.session, work.turn).await?;
+                    deadline = deadline.plus(sum_waits(&events, self.now));
+                }
+                if deadline > self.now {
+                    self.look_at(deadline);
                 } else {
                     self.statements.extend(Journal::build_cancellation(&work.id));
                     self.change(key, |row| OVERDUE.clone_into(&mut row.reason));
@@ -44,11 +50,6 @@ impl Advance<'_> {
             }
         }
         Ok(())
-    }
-
-    async fn waits_for_approval(&self, session: &SessionId) -> Result<bool, AutomatorError> {
-        let pending = self.workflows.jobs.journal.list_pending_approvals().await?;
-        Ok(pending.iter().any(|one| one.event.session == *session && one.answer.is_none()))
     }
 
     fn note_end(&mut self, key: (usize, i64), end: StepEnd) {
@@ -87,4 +88,23 @@ impl Advance<'_> {
             }
         });
     }
+}
+
+/// Returns how long a turn has waited for answers to its questions.
+fn sum_waits(events: &[Event], now: Timestamp) -> Duration {
+    let mut open = BTreeMap::new();
+    let mut waited = Duration::ZERO;
+    for event in events {
+        match &event.body {
+            EventBody::ApprovalRequested { call, .. } => {
+                open.insert(call, event.at);
+            }
+            EventBody::ApprovalResolved { call, .. } => {
+                let asked = open.remove(call);
+                waited += asked.map_or(Duration::ZERO, |asked| event.at.since(asked));
+            }
+            _ => {}
+        }
+    }
+    waited + open.into_values().map(|asked| now.since(asked)).sum::<Duration>()
 }

@@ -57,7 +57,7 @@ pub(crate) struct StepRow {
     pub(crate) failures: u32,
     /// The id of its work; empty if it has none now.
     pub(crate) work: String,
-    /// The time before which it does not start, or at which it must have ended.
+    /// The time before which it does not start.
     pub(crate) due_at: Option<Timestamp>,
     /// Why it failed, was left out or waits.
     pub(crate) reason: String,

@@ -31,5 +31,6 @@ lango_store::on_both_engines! {
     workflows::a_failure_stops_goes_on_or_runs_a_step,
     workflows::a_cancelled_run_starts_nothing_more,
     workflows::a_step_that_takes_too_long_is_stopped,
+    workflows::a_run_that_cannot_go_on_keeps_no_other_back,
     workflows::workflows_are_saved_by_owner,
 }

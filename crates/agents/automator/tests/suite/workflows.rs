@@ -9,7 +9,7 @@ use lango_automator::{
     Workflows,
 };
 use lango_protocol::{Space, Timestamp};
-use lango_store::{DatabaseLocation, WorkFilter, WorkItem, WorkScope, WorkState};
+use lango_store::{DatabaseLocation, Statement, WorkFilter, WorkItem, WorkScope, WorkState};
 use serde_json::{Map, Value, json};
 
 use crate::samples::{after, open};
@@ -353,6 +353,20 @@ pub(crate) async fn a_step_that_takes_too_long_is_stopped(location: DatabaseLoca
     world.advance().await;
     let view = world.view(&run).await;
     assert_eq!((view.state, view.reason.as_str()), ("failed", "a: it took longer than 300 s"));
+}
+
+pub(crate) async fn a_run_that_cannot_go_on_keeps_no_other_back(location: DatabaseLocation) {
+    let world = World::open(&location).await;
+    let broken = world.start(DIAMOND, json!({ "word": "hi" })).await;
+    let whole = world.start(DIAMOND, json!({ "word": "hi" })).await;
+    let database = lango_store::testing::open(&location).await;
+    let damage = Statement::new("UPDATE workflow_runs SET definition = 'name: x' WHERE id = $1");
+    database.write(damage.bind(broken.id.as_str()).into()).await.unwrap();
+    world.answer_all("ok").await;
+    let view = world.view(&broken).await;
+    assert_eq!(view.state, "failed");
+    assert!(view.reason.contains("it cannot go on"), "{view:?}");
+    assert_eq!(world.view(&whole).await.state, "done");
 }
 
 pub(crate) async fn workflows_are_saved_by_owner(location: DatabaseLocation) {
