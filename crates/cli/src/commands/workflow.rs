@@ -54,7 +54,13 @@ pub(crate) async fn workflow(
         _ => {}
     }
     let jobs = open(context).await?;
-    let workflows = Workflows::new(jobs);
+    let workflows = Workflows::new(jobs.clone());
+    let goes_on = matches!(
+        command,
+        WorkflowCommand::Approve { .. }
+            | WorkflowCommand::Retry { .. }
+            | WorkflowCommand::Reject { .. }
+    );
     match command {
         WorkflowCommand::Validate { .. } | WorkflowCommand::Run(_) => {}
         WorkflowCommand::Save { file, json } => {
@@ -115,7 +121,7 @@ pub(crate) async fn workflow(
             return remove(printer, &workflows, &name, yes, json, space).await;
         }
     }
-    Ok(ExitStatus::Success)
+    if goes_on { tell_absence(printer, &jobs).await } else { Ok(ExitStatus::Success) }
 }
 
 fn validate(printer: Printer, file: &Path, json: bool) -> Result<ExitStatus, Failure> {

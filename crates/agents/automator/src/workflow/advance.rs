@@ -243,14 +243,12 @@ impl<'a> Advance<'a> {
                 });
             }
             Ok(Opening::Ask(question)) => {
-                let id = &self.run.id;
+                let (id, step) = (&self.run.id, &step.id);
                 let text = format!(
-                    "{} waits for you: {} Go on: lango workflow approve {id} {}, or stop: lango workflow \
-                     reject {id} {}",
+                    "{} waits for you: {} Yes: lango workflow approve {id} {step}; no: lango workflow \
+                     reject {id} {step}",
                     self.run.name,
                     to_one_line(&question, MAX_TOLD_CHARACTERS),
-                    step.id,
-                    step.id
                 );
                 self.change(key, |row| row.set(StepState::Waiting, question));
                 self.tell(build_question(self.run, &self.rows[&key], text, now)?);

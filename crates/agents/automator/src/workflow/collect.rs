@@ -108,3 +108,45 @@ fn sum_waits(events: &[Event], now: Timestamp) -> Duration {
     }
     waited + open.into_values().map(|asked| now.since(asked)).sum::<Duration>()
 }
+
+#[cfg(test)]
+mod tests {
+    use lango_protocol::{ApprovalDecision, CallId, EventId, SessionId, TurnId};
+
+    use super::*;
+
+    #[test]
+    fn the_time_of_open_and_answered_questions_is_summed() {
+        let start = Timestamp::from_microseconds(0);
+        let at = |seconds| start.plus(Duration::from_secs(seconds));
+        let (first, second) = (CallId::generate(), CallId::generate());
+        let (session, turn) = (SessionId::generate(), TurnId::generate());
+        let event = |seconds, body| Event {
+            id: EventId::generate(),
+            session: session.clone(),
+            turn,
+            seq: 1,
+            at: at(seconds),
+            author: None,
+            branch: None,
+            step: None,
+            body,
+        };
+        let asked = |call: &CallId| EventBody::ApprovalRequested {
+            call: call.clone(),
+            tool: "fs_write".to_owned(),
+            summary: String::new(),
+            digest: String::new(),
+            expires_at: None,
+            always: Vec::new(),
+        };
+        let answered = EventBody::ApprovalResolved {
+            call: first.clone(),
+            decision: ApprovalDecision::Denied,
+            by: String::new(),
+        };
+        let events = [event(10, asked(&first)), event(40, answered), event(50, asked(&second))];
+        assert_eq!(sum_waits(&events, at(55)), Duration::from_secs(35));
+        assert_eq!(sum_waits(&[], at(55)), Duration::ZERO);
+    }
+}
