@@ -117,6 +117,11 @@ impl WorkRunner {
         self.team_in(space)?.find_tool_owner(tool)
     }
 
+    /// Tells whether the team of an owner has an agent of this name.
+    pub fn has_agent(&self, space: &Space, agent: &str) -> bool {
+        self.team_in(space).is_some_and(|team| team.has_agent(agent))
+    }
+
     /// Returns the team of the owner of the work; none for a client without access.
     fn team_of(&self, item: &WorkItem) -> Option<Runtime> {
         self.team_in(&item.space)

@@ -34,7 +34,7 @@ pub use service::AutomationService;
 pub use settings::AutomatorSettings;
 pub use view::{JobView, RunView};
 pub use workflow::{
-    NewRun, RunState, SavedWorkflow, StepState, StepView, ToolOwners, WORKFLOW_KIND,
+    Lookup, NewRun, RunState, SavedWorkflow, StepState, StepView, TeamDirectory, WORKFLOW_KIND,
     WORKFLOW_QUESTION_KIND, WORKFLOW_RUN_KIND, WorkflowEngine, WorkflowRun, WorkflowRunView,
     Workflows,
 };

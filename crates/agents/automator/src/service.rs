@@ -7,7 +7,7 @@ use lango_protocol::Timestamp;
 use lango_runtime::{WorkListener, WorkRunner};
 use tokio_util::sync::CancellationToken;
 
-use crate::{AutomatorError, JobBook, Scheduler, ToolOwners, WorkflowEngine, Workflows};
+use crate::{AutomatorError, JobBook, Scheduler, TeamDirectory, WorkflowEngine, Workflows};
 
 /// Sets how often the database is looked at for what other processes wrote. Each look is a few reads of
 /// indexes.
@@ -29,10 +29,13 @@ impl AutomationService {
     /// Creates a service that runs the work of the runner's scope.
     pub fn new(jobs: JobBook, runner: WorkRunner, listener: Arc<dyn WorkListener>) -> Self {
         let scheduler = Scheduler::new(jobs.clone(), runner.scope().clone());
-        let teams = runner.clone();
-        let owners: ToolOwners = Arc::new(move |space, tool| teams.find_tool_owner(space, tool));
+        let (tools, agents) = (runner.clone(), runner.clone());
+        let directory = TeamDirectory {
+            find_tool_owner: Arc::new(move |space, tool| tools.find_tool_owner(space, tool)),
+            has_agent: Arc::new(move |space, agent| agents.has_agent(space, agent)),
+        };
         let workflows = Workflows::new(jobs.clone());
-        let engine = WorkflowEngine::new(workflows, runner.scope().clone(), owners);
+        let engine = WorkflowEngine::new(workflows, runner.scope().clone(), directory);
         Self { jobs, scheduler, engine, runner, listener }
     }
 

@@ -12,7 +12,7 @@ use lango_workflow::{Action, Definition, FailureRule, MAX_ITEM_COUNT, Step, Valu
 use serde_json::Value;
 
 use super::Workflows;
-use super::engine::ToolOwners;
+use super::engine::TeamDirectory;
 use super::run::WorkflowRun;
 use super::runs::STOPPED;
 use super::step::{StepRow, StepState, WHOLE};
@@ -87,7 +87,7 @@ impl<'a> Advance<'a> {
     }
 
     /// Goes on until nothing more follows.
-    pub(crate) async fn settle(&mut self, owners: &ToolOwners) -> Result<(), AutomatorError> {
+    pub(crate) async fn settle(&mut self, directory: &TeamDirectory) -> Result<(), AutomatorError> {
         loop {
             let before = self.count_states();
             for position in 0..self.definition.steps.len() {
@@ -108,7 +108,7 @@ impl<'a> Advance<'a> {
                     self.open_step(position).await?;
                 }
             }
-            self.start_ready(owners).await?;
+            self.start_ready(directory).await?;
             if self.count_states() == before {
                 return Ok(());
             }
@@ -285,7 +285,7 @@ impl<'a> Advance<'a> {
     }
 
     /// Starts what may start, as far as there is room.
-    async fn start_ready(&mut self, owners: &ToolOwners) -> Result<(), AutomatorError> {
+    async fn start_ready(&mut self, directory: &TeamDirectory) -> Result<(), AutomatorError> {
         let limit = self.workflows.jobs.settings.parallel_work.max(1) as usize * 2;
         let has_work = |row: &&StepRow| row.state == StepState::Started && !row.work.is_empty();
         let mut running = self.rows.values().filter(has_work).count();
@@ -299,7 +299,7 @@ impl<'a> Advance<'a> {
             if let Some(due) = self.rows[&key].due_at.filter(|due| *due > self.now) {
                 self.look_at(due);
             } else if running < limit {
-                running += usize::from(self.start(key, owners).await?);
+                running += usize::from(self.start(key, directory).await?);
             }
         }
         Ok(())
@@ -309,7 +309,7 @@ impl<'a> Advance<'a> {
     async fn start(
         &mut self,
         key: (usize, i64),
-        owners: &ToolOwners,
+        directory: &TeamDirectory,
     ) -> Result<bool, AutomatorError> {
         let step = &self.definition.steps[key.0];
         let now = self.now;
@@ -321,12 +321,18 @@ impl<'a> Advance<'a> {
             advance.change(key, |row| row.end(StepState::Failed, reason, now));
             Ok(false)
         };
+        if let Action::Task { agent: Some(agent), .. } = &step.action
+            && !(directory.has_agent)(&self.run.space, agent)
+        {
+            return fail(self, format!("there is no agent {agent}. See: lango agents list"));
+        }
         let filled = match FilledAction::of(step, &values) {
             Ok(Some(filled)) => filled,
             Ok(None) => return fail(self, "the step does nothing".to_owned()),
             Err(error) => return fail(self, error.to_string()),
         };
-        let owner = filled.tool().and_then(|tool| owners(&self.run.space, tool));
+        let find = &directory.find_tool_owner;
+        let owner = filled.tool().and_then(|tool| find(&self.run.space, tool));
         let tool = filled.tool().map(str::to_owned);
         let input = filled.describe();
         let Some(turn_input) = filled.into_input(owner) else {

@@ -19,22 +19,31 @@ const MAX_ROUND_COUNT: u32 = 200;
 /// Limits the definitions that are kept parsed.
 const MAX_PARSED_COUNT: usize = 50;
 
-/// Returns the agent that owns a tool in the team of an owner; none if no agent has it.
-pub type ToolOwners = Arc<dyn Fn(&Space, &str) -> Option<AgentName> + Send + Sync>;
+/// Answers a question about a name in the team of an owner.
+pub type Lookup<T> = Arc<dyn Fn(&Space, &str) -> T + Send + Sync>;
+
+/// Looks up who is in the team of an owner. Clones share everything.
+#[derive(Clone)]
+pub struct TeamDirectory {
+    /// Returns the agent that owns a tool; none if no agent has it.
+    pub find_tool_owner: Lookup<Option<AgentName>>,
+    /// Tells whether there is an agent of this name.
+    pub has_agent: Lookup<bool>,
+}
 
 /// Advances the runs of a scope. Any number of engines may look at one database.
 pub struct WorkflowEngine {
     workflows: Workflows,
     scope: WorkScope,
-    owners: ToolOwners,
+    directory: TeamDirectory,
     /// The definitions of runs that were advanced lately, which never change. Locked to look one up.
     parsed: Mutex<BTreeMap<String, Arc<Definition>>>,
 }
 
 impl WorkflowEngine {
     /// Creates an engine.
-    pub fn new(workflows: Workflows, scope: WorkScope, owners: ToolOwners) -> Self {
-        Self { workflows, scope, owners, parsed: Mutex::default() }
+    pub fn new(workflows: Workflows, scope: WorkScope, directory: TeamDirectory) -> Self {
+        Self { workflows, scope, directory, parsed: Mutex::default() }
     }
 
     /// Advances every run whose time has come, or of which work has ended. Returns what people are to
@@ -94,7 +103,7 @@ impl WorkflowEngine {
         let rows = self.workflows.load_rows(id).await?;
         let mut advance = Advance::new(&self.workflows, &run, &definition, rows, now);
         advance.collect_ends().await?;
-        advance.settle(&self.owners).await?;
+        advance.settle(&self.directory).await?;
         let (batch, told) = advance.finish().await?;
         match self.workflows.jobs.database.write(batch).await {
             Ok(_) => Ok(told),

@@ -20,7 +20,7 @@ mod step_work;
 mod view;
 
 pub use definitions::SavedWorkflow;
-pub use engine::{ToolOwners, WorkflowEngine};
+pub use engine::{Lookup, TeamDirectory, WorkflowEngine};
 pub(crate) use known::KnownWorkflows;
 pub use run::{RunState, WorkflowRun};
 pub use runs::{NewRun, Workflows};

@@ -29,6 +29,7 @@ lango_store::on_both_engines! {
     workflows::an_interrupted_effect_stops_the_run_for_a_person,
     workflows::a_question_holds_no_work_and_is_answered_once,
     workflows::a_failure_stops_goes_on_or_runs_a_step,
+    workflows::an_agent_that_is_not_there_fails_its_step,
     workflows::a_cancelled_run_starts_nothing_more,
     workflows::a_step_that_takes_too_long_is_stopped,
     workflows::a_run_that_cannot_go_on_keeps_no_other_back,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_automator::{
-    JobBook, NewRun, ToolOwners, WORKFLOW_KIND, WorkflowEngine, WorkflowRun, WorkflowRunView,
+    JobBook, NewRun, TeamDirectory, WORKFLOW_KIND, WorkflowEngine, WorkflowRun, WorkflowRunView,
     Workflows,
 };
 use lango_protocol::{Space, Timestamp};
@@ -28,9 +28,13 @@ impl World {
 
     fn engine(&self) -> WorkflowEngine {
         let scope = WorkScope { workspace: Some("/work".to_owned()), includes_clients: false };
-        let owners: ToolOwners =
-            Arc::new(|_, tool| tool.starts_with("fs_").then(|| "operator".parse().unwrap()));
-        WorkflowEngine::new(self.workflows.clone(), scope, owners)
+        let directory = TeamDirectory {
+            find_tool_owner: Arc::new(|_, tool| {
+                tool.starts_with("fs_").then(|| "operator".parse().unwrap())
+            }),
+            has_agent: Arc::new(|_, agent| agent == "operator"),
+        };
+        WorkflowEngine::new(self.workflows.clone(), scope, directory)
     }
 
     async fn start(&self, definition: &str, inputs: Value) -> WorkflowRun {
@@ -319,6 +323,17 @@ steps:
     assert_eq!(view.state, "failed");
     assert!(view.reason.contains("no agent has the tool web_fetch"), "{view:?}");
     assert!(view.steps[4].input.contains("no agent has the tool"), "{view:?}");
+}
+
+pub(crate) async fn an_agent_that_is_not_there_fails_its_step(location: DatabaseLocation) {
+    let world = World::open(&location).await;
+    let text = "name: agents\nsteps:\n  - { id: a, agent: operator, task: x }\n  \
+                - { id: b, needs: a, agent: opreator, task: y }\n";
+    let run = world.start(text, json!({})).await;
+    world.answer_all("ok").await;
+    let view = world.view(&run).await;
+    assert_eq!((view.state, view.steps[0].state), ("failed", "done"));
+    assert!(view.reason.contains("there is no agent opreator"), "{view:?}");
 }
 
 pub(crate) async fn a_cancelled_run_starts_nothing_more(location: DatabaseLocation) {
