@@ -45,6 +45,7 @@ const CRATE_ROLES: &[(&str, CrateRole)] = &[
     ("lango-shell-command", CrateRole::In(Layer::Ground)),
     ("lango-skill", CrateRole::In(Layer::Ground)),
     ("lango-store", CrateRole::In(Layer::Ground)),
+    ("lango-workflow", CrateRole::In(Layer::Ground)),
     ("lango-tool", CrateRole::In(Layer::Means)),
     ("lango-model", CrateRole::In(Layer::Means)),
     ("lango-retrieval", CrateRole::In(Layer::Means)),

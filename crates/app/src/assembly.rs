@@ -112,6 +112,12 @@ impl App {
         let workspace = definition.workspace.clone();
         let OpenAgents { mut parts, processes, jobs } = agents;
         let roster = Roster::build(definition, take_tools(&mut parts), mcp.tools, remotes)?;
+        if let Some(jobs) = &jobs {
+            let tools = roster.tools.iter();
+            jobs.set_tool_levels(
+                tools.map(|tool| (tool.name().to_owned(), tool.level())).collect(),
+            );
+        }
         let mut secrets = secrets::collect_secrets(config, &models);
         secrets.extend(mcp.secrets);
         let privacy = config.privacy.build_filter();

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_automator::{AutomationService, JobBook, Presence, ServiceKind};
+use lango_automator::{
+    AutomationService, JobBook, Presence, ServiceKind, WORKFLOW_KIND, WORKFLOW_QUESTION_KIND,
+};
 use lango_protocol::Space;
 use lango_runtime::{Runtime, Teams, WorkListener, WorkRunner};
 use lango_store::{Journal, WorkItem, WorkScope, WorkState};
@@ -73,7 +75,7 @@ fn start(
     notice: Notice,
     presence: Option<Presence>,
 ) -> CancellationToken {
-    let listener = Arc::new(NoticeListener { journal: jobs.journal().clone(), notice });
+    let listener = Arc::new(NoticeListener { jobs: jobs.clone(), notice });
     let limit = jobs.settings().parallel_work;
     let runner =
         WorkRunner::new(jobs.journal().clone(), teams, scope, limit, Arc::clone(&listener) as _);
@@ -102,17 +104,22 @@ impl ServedAssembly {
 
 /// Tells the operator of the machine what has ended.
 struct NoticeListener {
-    journal: Journal,
+    jobs: JobBook,
     notice: Notice,
 }
 
 impl WorkListener for NoticeListener {
     fn ended(&self, item: &WorkItem) {
+        if item.kind == WORKFLOW_KIND {
+            // The engine goes on with the run, and tells its end.
+            self.jobs.wake_service();
+            return;
+        }
         if item.space != Space::Owner {
             return;
         }
         (self.notice)(&describe_end(item));
-        let (journal, id) = (self.journal.clone(), item.id.clone());
+        let (journal, id) = (self.jobs.journal().clone(), item.id.clone());
         tokio::spawn(async move {
             if let Err(error) = journal.mark_work_delivered(&id).await {
                 tracing::debug!(%error, "a result that was shown is shown again later");
@@ -125,6 +132,9 @@ impl WorkListener for NoticeListener {
 pub fn describe_end(item: &WorkItem) -> String {
     let result = make_visible(&to_one_line(&item.result, MAX_RESULT_CHARACTERS));
     let title = make_visible(&item.title);
+    if item.kind == WORKFLOW_QUESTION_KIND {
+        return result;
+    }
     match (item.state, result.is_empty()) {
         (WorkState::Done, false) if result.starts_with("Reminder: ") => result,
         (state, true) => format!("{title} ({}) is {state}", item.id),

@@ -9,7 +9,7 @@ use crate::{
     GraphCommand, IngestArguments, KeysCommand, KnowledgeCommand, McpCommand, MemoryCommand,
     ModelsCommand, PromptCommand, ResumeArguments, RunArguments, SecretsCommand, ServeArguments,
     ServeCommand, SessionsCommand, SkillsCommand, SpaceArguments, ToolsCommand, TrustArguments,
-    UndoArguments, UsageArguments, VaultCommand, WalletCommand, WorkerArguments,
+    UndoArguments, UsageArguments, VaultCommand, WalletCommand, WorkerArguments, WorkflowCommand,
 };
 
 /// A team of agents on your own machine, with a runtime that keeps the promises.
@@ -121,6 +121,19 @@ Jobs run while `lango worker` or `lango serve` runs, or `lango chat` is open.")]
     Bg {
         #[command(subcommand)]
         command: BgCommand,
+        #[command(flatten)]
+        space: SpaceArguments,
+    },
+    /// Workflows: several steps, with what each needs, that go on after a restart.
+    #[command(after_help = "Examples:
+  lango workflow validate report.yaml            what is wrong with it, and where
+  lango workflow run report.yaml --input folder=reports
+  lango workflow status run-3f2a9c               every step of a run
+  lango workflow approve run-3f2a9c release      a step that waits for you
+  lango workflow graph report.yaml --svg report.svg")]
+    Workflow {
+        #[command(subcommand)]
+        command: WorkflowCommand,
         #[command(flatten)]
         space: SpaceArguments,
     },

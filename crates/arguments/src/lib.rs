@@ -23,6 +23,7 @@ mod turns;
 mod vault;
 mod views;
 mod wallet;
+mod workflow;
 
 pub use a2a::A2aCommand;
 pub use approvals::{
@@ -53,3 +54,4 @@ pub use views::{
     ToolsCommand, UsageArguments, UsageGrouping,
 };
 pub use wallet::WalletCommand;
+pub use workflow::{WorkflowCommand, WorkflowRunArguments};

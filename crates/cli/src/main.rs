@@ -119,6 +119,9 @@ async fn run_command(
         Some(Command::Bg { command, space }) => {
             commands::background::background(&context?, command, &space.space()).await
         }
+        Some(Command::Workflow { command, space }) => {
+            Box::pin(commands::workflow::workflow(&context?, command, &space.space())).await
+        }
         Some(Command::Worker(arguments)) => commands::worker::worker(&context?, arguments).await,
         Some(Command::Graph { command, space }) => {
             commands::graph::graph(&context?, command, &space.space()).await

@@ -163,6 +163,17 @@ impl Runtime {
         *self.shared.team.write() = team;
     }
 
+    /// Returns the agent of the team that owns a tool; none if no agent has it.
+    pub fn find_tool_owner(&self, tool: &str) -> Option<AgentName> {
+        self.shared.team().find_tool_owner(tool).cloned()
+    }
+
+    /// Tells whether the team has an agent of this name, local or remote.
+    pub fn has_agent(&self, name: &str) -> bool {
+        let team = self.shared.team();
+        team.root.name == *name || team.specialists.iter().any(|one| *one.name() == *name)
+    }
+
     /// Tells the user with the next turn that an agent is not in the team. The notice is shown once
     /// and recorded.
     pub fn tell_absence(&self, text: String) {

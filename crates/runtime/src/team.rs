@@ -139,6 +139,16 @@ pub fn describe_cards<'a>(agents: impl IntoIterator<Item = &'a SubAgent>) -> Opt
 }
 
 impl Team {
+    /// Returns the agent that owns a tool.
+    pub(crate) fn find_tool_owner(&self, tool: &str) -> Option<&AgentName> {
+        let agents = self.specialists.iter().filter_map(|specialist| match specialist {
+            Specialist::Local { agent, .. } => Some(agent),
+            Specialist::Remote { .. } => None,
+        });
+        let mut agents = agents.chain([&self.root]);
+        agents.find(|agent| agent.find_tool(tool).is_some()).map(|agent| &agent.name)
+    }
+
     /// Returns a local agent by name.
     pub(crate) fn find_agent(&self, name: &AgentName) -> Option<&Agent> {
         if self.root.name == *name {

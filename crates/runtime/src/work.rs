@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use lango_protocol::{
-    EventBody, OWNER, Outcome, OutcomeStatus, SessionId, Space, Timestamp, TurnId,
+    AgentName, EventBody, OWNER, Outcome, OutcomeStatus, SessionId, Space, Timestamp, TurnId,
 };
 use lango_store::{Journal, StoreError, TurnState, WorkItem, WorkScope, WorkState};
 use lango_text::truncate;
@@ -112,9 +112,23 @@ impl WorkRunner {
         Ok(())
     }
 
+    /// Returns the agent that owns a tool in the team of an owner; none if no agent has it.
+    pub fn find_tool_owner(&self, space: &Space, tool: &str) -> Option<AgentName> {
+        self.team_in(space)?.find_tool_owner(tool)
+    }
+
+    /// Tells whether the team of an owner has an agent of this name.
+    pub fn has_agent(&self, space: &Space, agent: &str) -> bool {
+        self.team_in(space).is_some_and(|team| team.has_agent(agent))
+    }
+
     /// Returns the team of the owner of the work; none for a client without access.
     fn team_of(&self, item: &WorkItem) -> Option<Runtime> {
-        let caller = match &item.space {
+        self.team_in(&item.space)
+    }
+
+    fn team_in(&self, space: &Space) -> Option<Runtime> {
+        let caller = match space {
             Space::Owner => OWNER.parse().ok()?,
             Space::Client(caller) => caller.clone(),
         };
@@ -164,10 +178,14 @@ async fn read_result(
     turn: TurnId,
 ) -> Result<(WorkState, String), StoreError> {
     let events = journal.read_turn_events(session, turn).await?;
-    let mut answer = String::new();
+    let (mut answer, mut is_call) = (String::new(), false);
     let mut outcome = None;
     for event in events {
         match event.body {
+            EventBody::UserMessage { call, .. } => is_call = call.is_some(),
+            // A call has no other answer than its result.
+            EventBody::ToolResult { output, .. } if is_call => answer = output,
+            EventBody::Message { .. } if is_call => {}
             EventBody::Message { text, answer: true } => answer = text,
             EventBody::TurnFinished(finished) => outcome = Some(finished),
             _ => {}

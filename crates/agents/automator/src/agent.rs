@@ -5,10 +5,10 @@ use lango_store::{Database, Journal, StoreError};
 use lango_tool::RegisteredTool;
 
 use crate::tools::{
-    AddJob, CancelTask, ListJobs, ListTasks, PauseJob, RemoveJob, ResumeJob, ShowHistory,
-    ShowResult, ShowTask, SubmitTask,
+    AddJob, CancelRun, CancelTask, ListJobs, ListTasks, ListWorkflows, PauseJob, RemoveJob,
+    ResumeJob, RunWorkflow, SaveWorkflow, ShowHistory, ShowResult, ShowRun, ShowTask, SubmitTask,
 };
-use crate::{AutomatorSettings, BackgroundTasks, JobBook};
+use crate::{AutomatorSettings, BackgroundTasks, JobBook, Workflows};
 
 /// What the automator needs of the program.
 pub struct AutomatorResources {
@@ -18,7 +18,7 @@ pub struct AutomatorResources {
     pub journal: Journal,
 }
 
-/// The automator: jobs and background tasks.
+/// The automator: jobs, background tasks and workflows.
 pub struct AutomatorAgent {
     jobs: JobBook,
 }
@@ -30,7 +30,9 @@ impl AutomatorAgent {
         resources: AutomatorResources,
     ) -> Result<Self, StoreError> {
         let AutomatorResources { database, journal } = resources;
-        Ok(Self { jobs: JobBook::open(settings, database, journal).await? })
+        let jobs = JobBook::open(settings, database, journal).await?;
+        jobs.load_known_workflows().await?;
+        Ok(Self { jobs })
     }
 
     /// Returns the jobs.
@@ -42,6 +44,7 @@ impl AutomatorAgent {
     pub fn parts(&self) -> AgentParts {
         let jobs = || self.jobs.clone();
         let tasks = || BackgroundTasks::new(self.jobs.clone());
+        let workflows = || Workflows::new(self.jobs.clone());
         let tools = vec![
             RegisteredTool::new(AddJob { jobs: jobs() }),
             RegisteredTool::new(ListJobs { jobs: jobs() }),
@@ -54,6 +57,11 @@ impl AutomatorAgent {
             RegisteredTool::new(ListTasks { tasks: tasks() }),
             RegisteredTool::new(ShowResult { tasks: tasks() }),
             RegisteredTool::new(CancelTask { tasks: tasks() }),
+            RegisteredTool::new(RunWorkflow { jobs: jobs() }),
+            RegisteredTool::new(SaveWorkflow { workflows: workflows() }),
+            RegisteredTool::new(ShowRun { workflows: workflows() }),
+            RegisteredTool::new(ListWorkflows { workflows: workflows() }),
+            RegisteredTool::new(CancelRun { workflows: workflows() }),
         ];
         AgentParts { tools, ..AgentParts::default() }
     }

@@ -3,6 +3,7 @@
 use lango_schedule::ScheduleError;
 use lango_store::StoreError;
 use lango_tool::ToolError;
+use lango_workflow::WorkflowError;
 
 /// Says why work could not be set up, found or changed.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +28,15 @@ pub enum AutomatorError {
         /// The ids of the jobs.
         names: Vec<String>,
     },
+    /// A workflow cannot be used.
+    #[error(transparent)]
+    Workflow(#[from] WorkflowError),
+    /// No workflow is meant by this name.
+    #[error("there is no workflow {0:?}. See: lango workflow list")]
+    UnknownWorkflow(String),
+    /// No run of a workflow is meant by this id.
+    #[error("there is no run {0:?}. See: lango workflow list")]
+    UnknownRun(String),
     /// No background task is meant by these words.
     #[error("there is no background task {0:?}. See: lango bg list")]
     UnknownTask(String),
@@ -43,6 +53,13 @@ impl From<AutomatorError> for ToolError {
     fn from(error: AutomatorError) -> Self {
         match error {
             AutomatorError::Schedule(error) => Self::Arguments(error.to_string()),
+            AutomatorError::Workflow(error) => Self::Arguments(error.to_string()),
+            AutomatorError::UnknownWorkflow(name) => {
+                Self::Failed(format!("there is no workflow {name:?}; workflow_list lists them"))
+            }
+            AutomatorError::UnknownRun(id) => {
+                Self::Failed(format!("there is no run {id:?}; workflow_list lists them"))
+            }
             AutomatorError::UnknownJob(words) => {
                 Self::Failed(format!("there is no job {words:?}; cron_list lists them"))
             }

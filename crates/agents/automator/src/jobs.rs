@@ -1,5 +1,6 @@
 //! Stores jobs: adds, lists, pauses, resumes and removes them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lango_protocol::{SessionId, Space, Timestamp};
@@ -8,6 +9,7 @@ use lango_store::{
     Batch, Database, Journal, Row, Statement, StoreError, WorkFilter, WorkItem, WorkState,
 };
 use lango_text::{to_one_line, truncate};
+use lango_tool::SafetyLevel;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
@@ -16,6 +18,7 @@ use crate::job::{
 };
 use crate::presence::is_anyone_present;
 use crate::scheduler::{build_work, remind};
+use crate::workflow::KnownWorkflows;
 use crate::{AutomatorError, AutomatorSettings, Presence, ServiceKind, schema};
 
 /// The kind of the work of jobs.
@@ -61,6 +64,7 @@ pub struct JobBook {
     pub(crate) settings: Arc<AutomatorSettings>,
     /// Wakes the scheduler of this process.
     pub(crate) wake: Arc<Notify>,
+    pub(crate) known_workflows: Arc<KnownWorkflows>,
 }
 
 impl JobBook {
@@ -71,7 +75,19 @@ impl JobBook {
         journal: Journal,
     ) -> Result<Self, StoreError> {
         database.migrate(&schema::COMPONENT).await?;
-        Ok(Self { database, journal, settings: Arc::new(settings), wake: Arc::default() })
+        let (settings, wake, known_workflows) =
+            (Arc::new(settings), Arc::default(), Arc::default());
+        Ok(Self { database, journal, settings, wake, known_workflows })
+    }
+
+    /// Lets the service of this process look for due work at once.
+    pub fn wake_service(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Notes how much harm the tools of the team can do, for questions about workflows.
+    pub fn set_tool_levels(&self, levels: BTreeMap<String, SafetyLevel>) {
+        self.known_workflows.set_levels(levels);
     }
 
     /// Returns the journal.
@@ -191,7 +207,8 @@ impl JobBook {
     pub async fn list_workspaces(&self) -> Result<Vec<String>, AutomatorError> {
         let statement = Statement::new(
             "SELECT workspace FROM jobs WHERE state = 'active' AND client = '' UNION \
-             SELECT workspace FROM work WHERE state IN ('waiting', 'started') AND client = ''",
+             SELECT workspace FROM work WHERE state IN ('waiting', 'started') AND client = '' UNION \
+             SELECT workspace FROM workflow_runs WHERE state = 'running' AND client = ''",
         );
         let rows = self.database.query(statement).await?;
         let workspace = |row: &Row| Ok(row.text(0)?.to_owned());

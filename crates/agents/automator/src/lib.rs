@@ -2,7 +2,10 @@
 //!
 //! A job has a schedule; a scheduler writes a piece of work for each of its occurrences, once, and the
 //! runtime runs it as a promised turn (`WorkRunner` in `lango-runtime`). A background task is a piece of
-//! work without a schedule.
+//! work without a schedule. A workflow is a graph of steps, each a piece of work (`workflow/`).
+
+#[macro_use]
+mod stored_name;
 
 mod agent;
 mod background;
@@ -18,6 +21,7 @@ mod service;
 mod settings;
 mod tools;
 mod view;
+mod workflow;
 
 pub use agent::{AutomatorAgent, AutomatorResources};
 pub use background::{BACKGROUND_KIND, BackgroundTasks, NewTask};
@@ -29,6 +33,11 @@ pub use scheduler::Scheduler;
 pub use service::AutomationService;
 pub use settings::AutomatorSettings;
 pub use view::{JobView, RunView};
+pub use workflow::{
+    Lookup, NewRun, RunState, SavedWorkflow, StepState, StepView, TeamDirectory, WORKFLOW_KIND,
+    WORKFLOW_QUESTION_KIND, WORKFLOW_RUN_KIND, WorkflowEngine, WorkflowRun, WorkflowRunView,
+    Workflows,
+};
 
 /// The parts of the database's schema that this crate owns.
 pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] = &[schema::COMPONENT];

@@ -4,7 +4,10 @@ use lango_store::{Migration, SchemaComponent};
 
 pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "automator",
-    migrations: &[Migration { version: 1, sqlite: TABLES, postgres: TABLES }],
+    migrations: &[
+        Migration { version: 1, sqlite: TABLES, postgres: TABLES },
+        Migration { version: 2, sqlite: WORKFLOW_TABLES, postgres: WORKFLOW_TABLES },
+    ],
 };
 
 // `next_due` is the next occurrence that no scheduler has acted on; a scheduler moves it forward in the
@@ -39,4 +42,55 @@ CREATE TABLE automation_services (
     start BIGINT NOT NULL,
     seen_at BIGINT NOT NULL
 );
+";
+
+// Every change of a run or of its steps increments `revision` in the same commit, and fails if another
+// process was faster. `next_look` is the time at which something has to be looked at although no work of
+// the run has ended; absent if there is none. The row of a step as a whole has the item -1.
+const WORKFLOW_TABLES: &str = "
+CREATE TABLE workflow_definitions (
+    client TEXT NOT NULL,
+    name TEXT NOT NULL,
+    text TEXT NOT NULL,
+    description TEXT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (client, name)
+);
+CREATE TABLE workflow_runs (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    client TEXT NOT NULL,
+    workspace TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    inputs TEXT NOT NULL,
+    state TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    outputs TEXT NOT NULL,
+    depth BIGINT NOT NULL,
+    session TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    next_look BIGINT,
+    revision BIGINT NOT NULL
+);
+CREATE INDEX workflow_runs_by_look ON workflow_runs (state, next_look);
+CREATE TABLE workflow_steps (
+    run TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    item BIGINT NOT NULL,
+    step TEXT NOT NULL,
+    state TEXT NOT NULL,
+    attempt BIGINT NOT NULL,
+    failures BIGINT NOT NULL,
+    work TEXT NOT NULL,
+    due_at BIGINT,
+    input TEXT NOT NULL,
+    output TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    approved_by TEXT NOT NULL,
+    started_at BIGINT,
+    ended_at BIGINT,
+    PRIMARY KEY (run, position, item)
+);
+CREATE INDEX workflow_steps_by_state ON workflow_steps (state, run);
 ";

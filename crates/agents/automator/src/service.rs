@@ -7,7 +7,7 @@ use lango_protocol::Timestamp;
 use lango_runtime::{WorkListener, WorkRunner};
 use tokio_util::sync::CancellationToken;
 
-use crate::{AutomatorError, JobBook, Scheduler};
+use crate::{AutomatorError, JobBook, Scheduler, TeamDirectory, WorkflowEngine, Workflows};
 
 /// Sets how often the database is looked at for what other processes wrote. Each look is a few reads of
 /// indexes.
@@ -20,6 +20,7 @@ const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
 pub struct AutomationService {
     jobs: JobBook,
     scheduler: Scheduler,
+    engine: WorkflowEngine,
     runner: WorkRunner,
     listener: Arc<dyn WorkListener>,
 }
@@ -28,7 +29,14 @@ impl AutomationService {
     /// Creates a service that runs the work of the runner's scope.
     pub fn new(jobs: JobBook, runner: WorkRunner, listener: Arc<dyn WorkListener>) -> Self {
         let scheduler = Scheduler::new(jobs.clone(), runner.scope().clone());
-        Self { jobs, scheduler, runner, listener }
+        let (tools, agents) = (runner.clone(), runner.clone());
+        let directory = TeamDirectory {
+            find_tool_owner: Arc::new(move |space, tool| tools.find_tool_owner(space, tool)),
+            has_agent: Arc::new(move |space, agent| agents.has_agent(space, agent)),
+        };
+        let workflows = Workflows::new(jobs.clone());
+        let engine = WorkflowEngine::new(workflows, runner.scope().clone(), directory);
+        Self { jobs, scheduler, engine, runner, listener }
     }
 
     /// Runs what is due, until it is stopped. Turns that run are not stopped.
@@ -57,6 +65,9 @@ impl AutomationService {
     pub async fn run_once(&self, now: Timestamp) -> Result<(), AutomatorError> {
         for reminder in self.scheduler.fire_due(now).await? {
             self.listener.ended(&reminder);
+        }
+        for told in self.engine.advance_due(now).await? {
+            self.listener.ended(&told);
         }
         self.runner.run_due(now).await?;
         Ok(self.runner.stop_cancelled().await?)

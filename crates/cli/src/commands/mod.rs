@@ -38,6 +38,8 @@ pub(crate) mod usage;
 pub(crate) mod vault;
 pub(crate) mod wallet;
 pub(crate) mod worker;
+pub(crate) mod workflow;
+mod workflow_progress;
 
 use std::path::PathBuf;
 

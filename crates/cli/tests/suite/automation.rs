@@ -56,6 +56,18 @@ on_both! {
     tasks_wait_for_a_free_place_and_all_end(300),
 }
 
+/// Creates a schema for one test on the PostgreSQL server of the tests. Returns its URL.
+pub(crate) async fn create_schema(name: &str) -> String {
+    let server = std::env::var("LANGO_TEST_POSTGRES")
+        .expect("LANGO_TEST_POSTGRES is not set; run the tests with: cargo xtask test");
+    let database = Database::open(&server.parse().unwrap()).await.unwrap();
+    let id = lango_protocol::TurnId::generate().to_string().replace('-', "_");
+    let schema = format!("{name}_{id}");
+    let sql = format!("CREATE SCHEMA {schema}");
+    database.write(Statement::new(sql).into()).await.unwrap();
+    format!("{server}?options=-csearch_path%3D{schema}")
+}
+
 /// A home, and a database that several workers use.
 struct World {
     lango: Lango,
@@ -68,14 +80,7 @@ impl World {
     }
 
     async fn on_postgresql(delay: u32) -> Self {
-        let server = std::env::var("LANGO_TEST_POSTGRES")
-            .expect("LANGO_TEST_POSTGRES is not set; run the tests with: cargo xtask test");
-        let database = Database::open(&server.parse().unwrap()).await.unwrap();
-        let id = lango_protocol::TurnId::generate().to_string().replace('-', "_");
-        let schema = format!("automation_{id}");
-        let sql = format!("CREATE SCHEMA {schema}");
-        database.write(Statement::new(sql).into()).await.unwrap();
-        let url = Some(format!("{server}?options=-csearch_path%3D{schema}"));
+        let url = Some(create_schema("automation").await);
         Self { url, ..Self::on_sqlite(delay).await }
     }
 

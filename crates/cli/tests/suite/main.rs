@@ -30,3 +30,4 @@ mod site;
 mod typing;
 mod vault;
 mod wallet;
+mod workflows;

@@ -162,17 +162,40 @@ impl Journal {
     /// Cancels a piece of work: one that waits never runs, and the process that runs one stops its
     /// turn. Returns false if it had ended or does not exist.
     pub async fn cancel_work(&self, id: &str) -> Result<bool, StoreError> {
-        let waiting = Statement::new(
-            "UPDATE work SET state = 'cancelled', is_cancelled = 1, is_delivered = 1, ended_at = $2 WHERE id = $1 \
-             AND state = 'waiting'",
-        )
-        .bind(id)
-        .bind(Timestamp::now().as_microseconds());
-        let started =
-            Statement::new("UPDATE work SET is_cancelled = 1 WHERE id = $1 AND state = 'started'")
-                .bind(id);
+        let [waiting, started] = Self::build_work_cancellation("id", id);
         let changed = self.database.write(Batch::from(waiting).with(started)).await?;
         Ok(changed.iter().any(|rows| *rows > 0))
+    }
+
+    /// Returns the statements that cancel everything that belongs to a parent, for the commit that
+    /// cancels the parent.
+    pub fn build_cancellation_of_parent(parent: &str) -> [Statement; 2] {
+        Self::build_work_cancellation("parent", parent)
+    }
+
+    /// Returns the statements that cancel a piece of work, for the commit that decides it.
+    pub fn build_cancellation(id: &str) -> [Statement; 2] {
+        Self::build_work_cancellation("id", id)
+    }
+
+    fn build_work_cancellation(column: &'static str, value: &str) -> [Statement; 2] {
+        let waiting = Statement::new(format!(
+            "UPDATE work SET state = 'cancelled', is_cancelled = 1, is_delivered = 1, ended_at = $2 \
+             WHERE {column} = $1 AND state = 'waiting'"
+        ))
+        .bind(value)
+        .bind(Timestamp::now().as_microseconds());
+        let started = Statement::new(format!(
+            "UPDATE work SET is_cancelled = 1 WHERE {column} = $1 AND state = 'started'"
+        ))
+        .bind(value);
+        [waiting, started]
+    }
+
+    /// Returns the statement that marks a result as delivered, for work whose result is used by a
+    /// program and told to no one.
+    pub fn build_delivery(id: &str) -> Statement {
+        Statement::new("UPDATE work SET is_delivered = 1 WHERE id = $1").bind(id)
     }
 
     /// Marks the result of a piece of work as delivered. Returns false if it was already.

@@ -1,4 +1,4 @@
-//! Tests jobs and tasks on SQLite and on PostgreSQL. Time is given to the scheduler, so that no test
+//! Tests jobs, tasks and workflows on SQLite and on PostgreSQL. Time is given to the scheduler, so that no test
 //! waits for it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -6,6 +6,8 @@
 mod limits;
 mod samples;
 mod scheduling;
+mod turns;
+mod workflows;
 
 lango_store::on_both_engines! {
     scheduling::r16_of_many_schedulers_one_acts_on_each_occurrence,
@@ -20,4 +22,16 @@ lango_store::on_both_engines! {
     limits::an_owner_has_so_many_jobs_and_tasks,
     limits::a_job_is_found_by_what_people_call_it,
     limits::what_cannot_be_scheduled_is_not_stored,
+    workflows::steps_run_as_parallel_as_the_graph_allows,
+    workflows::of_many_engines_one_starts_each_step,
+    workflows::a_list_is_done_item_by_item_within_the_limit,
+    workflows::a_call_returns_typed_values_and_fails_with_its_reason,
+    workflows::an_interrupted_effect_stops_the_run_for_a_person,
+    workflows::a_question_holds_no_work_and_is_answered_once,
+    workflows::a_failure_stops_goes_on_or_runs_a_step,
+    workflows::an_agent_that_is_not_there_fails_its_step,
+    workflows::a_cancelled_run_starts_nothing_more,
+    workflows::a_step_that_takes_too_long_is_stopped,
+    workflows::a_run_that_cannot_go_on_keeps_no_other_back,
+    workflows::workflows_are_saved_by_owner,
 }

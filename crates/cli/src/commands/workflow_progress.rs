@@ -1,0 +1,96 @@
+//! Runs a workflow in this process, and shows how far it is.
+
+use std::time::Duration;
+
+use lango_automator::{NewRun, StepView, WorkflowRunView, Workflows};
+use lango_terminal::ApprovalMode;
+use lango_text::{make_visible, to_one_line};
+
+use super::run::{introducing, open as open_team};
+use super::turn::StopSignals;
+use super::workflow::render_run;
+use super::{CommandContext, Printer};
+use crate::failure::{ExitStatus, Failure};
+use lango_arguments::{ApproveArguments, TeamArguments};
+
+/// Sets how often the run is looked at.
+const LOOK_INTERVAL: Duration = Duration::from_millis(150);
+/// Limits the characters of a line.
+const MAX_LINE_CHARACTERS: usize = 200;
+
+/// Starts a run, does its work, and prints each change until it has ended or waits for a person.
+pub(super) async fn run_and_follow(
+    context: &CommandContext,
+    new: NewRun,
+    team: TeamArguments,
+    json: bool,
+) -> Result<ExitStatus, Failure> {
+    let printer = context.printer;
+    let approve = ApproveArguments { approve: ApprovalMode::Wait };
+    let (team, _) = open_team(context, team, &approve, None).await?;
+    let Some(jobs) = team.jobs().cloned() else {
+        return Err(Failure::usage("the automator is not enabled"));
+    };
+    let workflows = Workflows::new(jobs);
+    let run = workflows.start(new).await?;
+    printer.introduce(&format!("{} runs as {}", run.name, run.id));
+    let automation = team.start_automation(introducing(printer), None);
+    let followed = follow(printer, &workflows, &run.id).await;
+    drop(automation);
+    team.stop_servers().await;
+    let view = followed?;
+    if json {
+        printer.json(&view)?;
+    } else {
+        printer.write_result(&render_run(&view))?;
+    }
+    Ok(match view.state {
+        "done" => ExitStatus::Success,
+        "waiting" | "blocked" => ExitStatus::NotApproved,
+        _ => ExitStatus::Failure,
+    })
+}
+
+async fn follow(
+    printer: Printer,
+    workflows: &Workflows,
+    id: &str,
+) -> Result<WorkflowRunView, Failure> {
+    let mut signals = StopSignals::new()?;
+    let mut shown: Vec<StepView> = Vec::new();
+    loop {
+        let run = workflows.find(id, &lango_protocol::Space::Owner).await?;
+        let view = workflows.show(&run).await?;
+        for step in &view.steps {
+            let known = shown.iter().find(|known| known.step == step.step);
+            if known.is_none_or(|known| known.state != step.state)
+                && !matches!(step.state, "pending" | "ready")
+            {
+                printer.introduce(&render_step(&view, step));
+            }
+        }
+        if view.has_ended() || view.waits_for_person() {
+            return Ok(view);
+        }
+        shown = view.steps;
+        tokio::select! {
+            () = tokio::time::sleep(LOOK_INTERVAL) => {}
+            status = signals.next() => {
+                let message = format!("{id} will go on with: lango worker");
+                return Err(Failure { status, message });
+            }
+        }
+    }
+}
+
+/// Returns the line about a step, with how many have ended.
+fn render_step(view: &WorkflowRunView, step: &StepView) -> String {
+    let steps = view.steps.iter().filter(|step| !step.is_item);
+    let ended = steps
+        .clone()
+        .filter(|step| matches!(step.state, "done" | "failed" | "skipped" | "cancelled"));
+    let (ended, all) = (ended.count(), steps.count());
+    let reason = if step.reason.is_empty() { String::new() } else { format!(": {}", step.reason) };
+    let line = format!("[{ended}/{all}] {} is {}{reason}", step.step, step.state);
+    make_visible(&to_one_line(&line, MAX_LINE_CHARACTERS))
+}
