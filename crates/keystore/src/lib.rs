@@ -25,6 +25,7 @@ mod settings;
 mod state;
 mod store;
 mod unlocking;
+mod value_sealer;
 
 pub use audit::{Actor, AuditAction, AuditProblem, AuditRecord, AuditVerification};
 pub use cipher::{EncryptionKey, open_sealed, seal};
@@ -37,6 +38,7 @@ pub use process::protect_process_memory;
 pub use secret::SecretBytes;
 pub use settings::KeyStoreSettings;
 pub use store::{KeyStore, Protection, VaultStatus};
+pub use value_sealer::ValueSealer;
 
 /// The parts of the database's schema that this crate owns.
 pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] = &[schema::COMPONENT];
