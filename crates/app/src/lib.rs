@@ -54,7 +54,7 @@ pub use owner::OwnerToken;
 pub use payments::payment_settings;
 pub use running::RunningTeam;
 pub use schema::schema_components;
-pub use secret_values::SecretValues;
+pub use secret_values::{SecretValues, parse_origin};
 pub use serving::{Notice, ServeOptions, ServedAssembly};
 pub use team::Roster;
 pub use worker::{Worker, WorkerOptions};

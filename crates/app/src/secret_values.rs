@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use lango_egress::Url;
 use lango_keystore::{Actor, EntryKind, KeyStore, KeyStoreError, SecretBytes};
 
+use crate::AppError;
 use crate::config::{Config, McpServerConfig};
 
 /// Begins the name of a secret where a value is expected.
@@ -14,20 +16,38 @@ pub(crate) fn find_secret_name(value: &str) -> Option<&str> {
     value.strip_prefix(SECRET_PREFIX)
 }
 
-/// Opens the secret of this name, which is recorded.
+/// Opens the secret of this name, which is recorded. One that is bound to a site goes to no other:
+/// `url` is where its value is sent to, none for a program.
 pub(crate) async fn open_secret(
     store: &KeyStore,
     name: &str,
+    url: Option<&str>,
     purpose: &str,
 ) -> Result<SecretBytes, KeyStoreError> {
-    let actor = Actor::command("lango").with_purpose(purpose);
-    store.open_value(EntryKind::Secret, &name.parse()?, &actor).await
+    let (kind, name) = (EntryKind::Secret, name.parse()?);
+    let bound = store.find(kind, &name).await?.and_then(|entry| entry.attributes.origin);
+    if let Some(origin) = bound {
+        let there = url.and_then(|url| Url::parse(url).ok());
+        if there.is_none_or(|there| there.origin().ascii_serialization() != origin) {
+            return Err(KeyStoreError::OtherOrigin { name, origin });
+        }
+    }
+    store.open_value(kind, &name, &Actor::command("lango").with_purpose(purpose)).await
+}
+
+/// Returns the origin of a site as browsers write it.
+pub fn parse_origin(text: &str) -> Result<String, AppError> {
+    let url = Url::parse(text).ok();
+    let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let wrong = || AppError::usage(format!("{text:?} is no site; write it as https://github.com"));
+    Ok(url.ok_or_else(wrong)?.origin().ascii_serialization())
 }
 
 /// The secrets that entries of the configuration name, or the reasons why they cannot be used.
 #[derive(Debug, Clone, Default)]
 pub struct SecretValues {
-    values: BTreeMap<String, Result<SecretBytes, String>>,
+    /// By the server and the name.
+    values: BTreeMap<(String, String), Result<SecretBytes, String>>,
     /// True if entries are only checked: then a name stands for its value.
     is_unread: bool,
 }
@@ -43,16 +63,18 @@ impl SecretValues {
         let mut values = BTreeMap::new();
         for (server, entry) in config.mcp_servers.iter().filter(|(_, entry)| entry.enabled) {
             for name in list_values(entry).filter_map(find_secret_name) {
-                let value = open_secret(store, name, &format!("the MCP server {server}")).await;
-                values.insert(name.to_owned(), value.map_err(|error| error.to_string()));
+                let (url, purpose) = (entry.url.as_deref(), format!("the MCP server {server}"));
+                let value = open_secret(store, name, url, &purpose).await;
+                let value = value.map_err(|error| error.to_string());
+                values.insert((server.clone(), name.to_owned()), value);
             }
         }
         Self { values, is_unread: false }
     }
 
-    /// Returns the value of a secret.
-    pub(crate) fn look_up(&self, name: &str) -> Result<String, String> {
-        match self.values.get(name) {
+    /// Returns the value of a secret for a server.
+    pub(crate) fn look_up(&self, server: &str, name: &str) -> Result<String, String> {
+        match self.values.get(&(server.to_owned(), name.to_owned())) {
             Some(Ok(value)) => value
                 .reveal_text()
                 .map(str::to_owned)

@@ -74,7 +74,13 @@ impl App {
                      providers.{id}.apiKey secret:{id}-key"
                 )));
             };
-            let key = open_secret(&store, name, &format!("requests to {id}")).await?;
+            let key = open_secret(
+                &store,
+                name,
+                provider.base_url.as_deref(),
+                &format!("requests to {id}"),
+            )
+            .await?;
             provider.resolved_key = Some(key);
         }
         for agent in &mut config.a2a.remote_agents {
@@ -87,7 +93,8 @@ impl App {
                      secret:{id}-token"
                 )));
             };
-            match open_secret(&store, name, &format!("requests to {id}")).await {
+            let (url, purpose) = (Some(agent.agent_card_url.as_str()), format!("requests to {id}"));
+            match open_secret(&store, name, url, &purpose).await {
                 Ok(token) => agent.resolved_token = Some(token),
                 // One agent that cannot be reached does not keep the others from working.
                 Err(error) => tracing::warn!(agent = %id, %error, "it gets no token"),

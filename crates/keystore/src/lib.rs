@@ -32,7 +32,7 @@ pub use cipher::{EncryptionKey, open_sealed, seal};
 pub use entry::{EntryAttributes, EntryInfo, EntryKind, EntryName, InvalidEntryName};
 pub use error::KeyStoreError;
 pub use export::ImportReport;
-pub use handles::{HandleInfo, HandleUse, SecretHandles};
+pub use handles::{HandleInfo, HandlePlace, HandleRequest, HandleUse, SecretHandles};
 pub use passphrase::DerivationCost;
 pub use process::protect_process_memory;
 pub use secret::SecretBytes;

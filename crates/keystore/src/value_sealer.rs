@@ -3,13 +3,12 @@
 //! A table that keeps credentials beside other columns needs them in the transaction of its row. Their
 //! key is an entry of the vault: a locked vault opens none of them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::cipher::{EncryptionKey, join_identity, open_sealed, seal};
-use crate::{
-    Actor, EntryAttributes, EntryKind, EntryName, KeyStore, KeyStoreError, SecretBytes,
-};
+use crate::{Actor, EntryAttributes, EntryKind, EntryName, KeyStore, KeyStoreError, SecretBytes};
 
 const KIND: EntryKind = EntryKind::Credential;
 
@@ -41,6 +40,13 @@ impl ValueSealer {
     pub async fn open(&self, row: &[&str], sealed: &[u8]) -> Result<SecretBytes, KeyStoreError> {
         let key = self.read_key().await?;
         open_sealed(&key, &self.identity(row), sealed).ok_or_else(|| self.damaged())
+    }
+
+    /// Tells whether a value that the vault knows is in these bytes, in one of the forms that are looked
+    /// for.
+    pub fn finds_secret(&self, bytes: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(bytes);
+        matches!(self.store.inner.settings.scrubber.scrub(&text), Cow::Owned(_))
     }
 
     async fn read_key(&self) -> Result<EncryptionKey, KeyStoreError> {

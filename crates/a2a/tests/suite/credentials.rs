@@ -47,8 +47,7 @@ pub(crate) async fn what_proves_who_posts_is_encrypted_and_needs_an_unlocked_vau
     let server = serve(&location, options()).await;
     let webhook = Webhook::start(0).await;
     let task = begin_task(&server).await;
-    let created =
-        server.rpc("CreateTaskPushNotificationConfig", config(&task, &webhook.url)).await;
+    let created = server.rpc("CreateTaskPushNotificationConfig", config(&task, &webhook.url)).await;
     assert_eq!(created["token"], TOKEN);
     let database = open(&location).await;
     let rows = "SELECT token, credentials, sealed FROM a2a_notifications";
@@ -59,7 +58,8 @@ pub(crate) async fn what_proves_who_posts_is_encrypted_and_needs_an_unlocked_vau
     assert!(!has(&bytes, TOKEN) && !has(&bytes, CREDENTIALS));
     // A locked vault neither takes nor sends them, and says so.
     let store = open_key_store(&location, database.clone()).await;
-    let (passphrase, actor) = (SecretBytes::from("a long passphrase".to_owned()), Actor::command("test"));
+    let (passphrase, actor) =
+        (SecretBytes::from("a long passphrase".to_owned()), Actor::command("test"));
     store.set_passphrase(None, &passphrase, &actor).await.unwrap();
     store.lock(&actor).await.unwrap();
     let ask = |method: &'static str, params: Value| server.rpc_as("ada", method, params);
@@ -106,7 +106,8 @@ pub(crate) async fn plain_text_of_an_earlier_version_is_sealed_and_erased(
     assert!(has(&bytes, TOKEN) && has(&bytes, CREDENTIALS), "this is where it would be found");
     let store = open_key_store(&location, database.clone()).await;
     // A vault that is locked leaves everything as it is.
-    let (passphrase, actor) = (SecretBytes::from("a long passphrase".to_owned()), Actor::command("test"));
+    let (passphrase, actor) =
+        (SecretBytes::from("a long passphrase".to_owned()), Actor::command("test"));
     store.set_passphrase(None, &passphrase, &actor).await.unwrap();
     store.lock(&actor).await.unwrap();
     let refused = seal_plain_credentials(&database, &store).await.unwrap_err();

@@ -76,7 +76,7 @@ fn resolve_with(
                 .iter()
                 .map(|text| expand_variables(text, variables))
                 .collect::<Result<_, _>>()?,
-            environment: expand_values(&given.env, variables, secrets)?,
+            environment: expand_values(name.as_str(), &given.env, variables, secrets)?,
             directory,
             sandbox: given.sandbox,
             writable: given
@@ -88,9 +88,9 @@ fn resolve_with(
         }),
         (None, Some(url)) => TransportConfig::Http(HttpConfig {
             url: parse_address(&expand_variables(url, variables)?)?,
-            headers: expand_values(&given.headers, variables, secrets)?,
+            headers: expand_values(name.as_str(), &given.headers, variables, secrets)?,
             bearer_token: read_token(
-                "bearer_token",
+                (name.as_str(), "bearer_token"),
                 given.bearer_token.as_deref(),
                 given.bearer_token_env_var.as_deref(),
                 secrets,
@@ -99,7 +99,7 @@ fn resolve_with(
                 client_id: given.oauth_client_id.clone(),
                 client_metadata_url: None,
                 client_secret: read_token(
-                    "oauth_client_secret",
+                    (name.as_str(), "oauth_client_secret"),
                     given.oauth_client_secret.as_deref(),
                     given.oauth_client_secret_env_var.as_deref(),
                     secrets,
@@ -191,8 +191,7 @@ pub(super) fn resolve_project_entry(
     let directory =
         given.cwd.as_deref().map(|cwd| expand_variables(cwd, &variables)).transpose()?;
     let directory = directory.map(|cwd| project.join(cwd));
-    let resolved =
-        resolve_with(name, &given, directory, &variables, &SecretValues::default())?;
+    let resolved = resolve_with(name, &given, directory, &variables, &SecretValues::default())?;
     Ok(ServerConfig { source: ConfigSource::Project(project_entry), ..resolved })
 }
 
@@ -222,13 +221,14 @@ fn expand_variables(text: &str, variables: &EntryVariables<'_>) -> Result<String
 }
 
 fn expand_values(
+    server: &str,
     given: &BTreeMap<String, String>,
     variables: &EntryVariables<'_>,
     secrets: &SecretValues,
 ) -> Result<BTreeMap<String, String>, EntryError> {
     let expand = |(name, value): (&String, &String)| {
         let value = match find_secret_name(value) {
-            Some(secret) => secrets.look_up(secret)?,
+            Some(secret) => secrets.look_up(server, secret)?,
             None => expand_variables(value, variables)?,
         };
         Ok((name.clone(), value))
@@ -238,7 +238,7 @@ fn expand_values(
 
 /// Returns the secret that a key of an entry names, or the value of a variable.
 fn read_token(
-    key: &str,
+    (server, key): (&str, &str),
     secret: Option<&str>,
     variable: Option<&str>,
     secrets: &SecretValues,
@@ -250,7 +250,7 @@ fn read_token(
              secrets set NAME, then write secret:NAME"
         ))
     })?;
-    Ok(Some(secrets.look_up(name)?))
+    Ok(Some(secrets.look_up(server, name)?))
 }
 
 fn read_variable(name: Option<&str>) -> Result<Option<String>, EntryError> {

@@ -224,14 +224,8 @@ pub(crate) async fn start_servers(
     let writer = models.writer.clone();
     notices.extend(servers.iter().filter(|_| writer.is_none()).filter_map(missing_sampling_notice));
     let asked = Arc::clone(&person);
-    let environment = build_client_environment(
-        config,
-        &app.home,
-        workspace,
-        person,
-        writer,
-        store.clone(),
-    )?;
+    let environment =
+        build_client_environment(config, &app.home, workspace, person, writer, store.clone())?;
     // The embedded model has no prompt that could fill up, and can only call what it is offered.
     let is_embedded = models.choice.is_embedded();
     let fold_above = if is_embedded { usize::MAX } else { config.mcp.fold_bytes };
@@ -293,8 +287,7 @@ pub async fn open_known(
 ) -> Result<Servers, AppError> {
     let config = app.config();
     let (person, store) = (Arc::new(NoPerson), store.clone());
-    let environment =
-        build_client_environment(config, &app.home, workspace, person, None, store)?;
+    let environment = build_client_environment(config, &app.home, workspace, person, None, store)?;
     open(configured, environment, database.clone(), config.mcp.fold_bytes).await
 }
 

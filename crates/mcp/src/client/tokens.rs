@@ -158,7 +158,8 @@ pub async fn move_token_files(directory: &Path, store: &KeyStore) -> Result<usiz
         };
         let before = store.find(KIND, &name).await?;
         if before.is_none_or(|entry| entry.updated_at.as_microseconds() < modified_at(&path)) {
-            let (value, attributes) = (serialize(&record.credentials)?, attributes(&record.resource));
+            let (value, attributes) =
+                (serialize(&record.credentials)?, attributes(&record.resource));
             let actor = Actor::command("lango").with_purpose("move tokens into the vault");
             store.put(KIND, &name, &value, attributes, &actor).await?;
         }
