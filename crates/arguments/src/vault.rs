@@ -121,7 +121,7 @@ pub enum KeysCommand {
     Create {
         /// Its name.
         name: String,
-        /// ed25519 signs, xchacha20 encrypts.
+        /// ed25519 signs, xchacha20 encrypts, age receives what others encrypt for it.
         #[arg(long, default_value = "ed25519")]
         kind: KeyKindName,
     },
@@ -131,6 +131,7 @@ pub enum KeysCommand {
 pub enum KeyKindName {
     Ed25519,
     Xchacha20,
+    Age,
 }
 
 #[derive(Debug, Args)]

@@ -116,6 +116,7 @@ pub(crate) async fn keys(
             let kind = match kind {
                 KeyKindName::Ed25519 => KeyKind::Ed25519,
                 KeyKindName::Xchacha20 => KeyKind::Xchacha20,
+                KeyKindName::Age => KeyKind::Age,
             };
             let name = name.parse().map_err(lango_keystore::KeyStoreError::from)?;
             let key = create_key(&store, &name, kind, &actor("lango keys create")).await?;

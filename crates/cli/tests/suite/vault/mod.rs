@@ -2,6 +2,7 @@
 
 mod commands;
 mod credentials;
+mod forms;
 mod turns;
 
 use std::path::Path;
