@@ -155,8 +155,8 @@ fn insert_words(mut arguments: String, conversation: &Conversation<'_>) -> Strin
         let beginning = &arguments[inside..inside + length];
         let texts = std::iter::once(conversation.newest_user()).chain(conversation.results());
         let words = texts.flat_map(|text| text.split(|character| !is_part(character)));
-        let word = words.filter(|word| word.starts_with(beginning)).last().unwrap_or_default();
-        arguments.replace_range(start..=inside + length, &word.to_owned());
+        let word = words.rev().find(|word| word.starts_with(beginning)).unwrap_or_default();
+        arguments.replace_range(start..=inside + length, word);
     }
     arguments
 }

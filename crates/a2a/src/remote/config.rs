@@ -155,6 +155,7 @@ mod tests {
             description: None,
             token: None,
             token_env: None,
+            token_secret: None,
             allow_hosts: allow.iter().map(|text| text.parse().unwrap()).collect(),
             card_keys: Vec::new(),
             rules: Rules::default(),

@@ -350,7 +350,6 @@ impl Tasks {
 }
 
 /// Returns the error for credentials that cannot be stored or read now.
-#[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
 fn refuse_credentials(error: KeyStoreError) -> ProtocolError {
     if !matches!(error, KeyStoreError::Locked) {
         return internal_error(error);

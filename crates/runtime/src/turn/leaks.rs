@@ -92,7 +92,10 @@ impl RequestGuard {
                 }
             },
             Value::Array(items) => {
-                items.iter_mut().fold(false, |found, item| self.clean_value(item) || found)
+                // All of them, not only the first that has one.
+                let found =
+                    items.iter_mut().filter_map(|item| self.clean_value(item).then_some(()));
+                found.count() > 0
             }
             Value::Object(members) => {
                 let mut found = false;

@@ -27,7 +27,7 @@ pub(crate) struct TypeArguments {
     selector: Option<String>,
     /// The text, in place of what is in the field. For a list of options: the option.
     text: String,
-    /// Handle of a secret (secrets_get with use form_field), typed in place of text, which is empty
+    /// Handle of a secret (`secrets_get` with use `form_field`), typed in place of text, which is empty
     /// then. It needs ref.
     #[serde(default)]
     secret: Option<String>,

@@ -59,12 +59,11 @@ pub(super) async fn open_identities(
     key: Option<&str>,
     actor: &Actor,
 ) -> Result<Vec<Identity>, ToolError> {
-    let names: Vec<EntryName> = match key {
-        Some(name) => vec![crate::secrets::parse_name(name)?],
-        None => {
-            let all = store.list(KIND).await.map_err(convert_error)?;
-            all.into_iter().map(|entry| entry.name).collect()
-        }
+    let names: Vec<EntryName> = if let Some(name) = key {
+        vec![crate::secrets::parse_name(name)?]
+    } else {
+        let all = store.list(KIND).await.map_err(convert_error)?;
+        all.into_iter().map(|entry| entry.name).collect()
     };
     if names.is_empty() {
         return Err(ToolError::Failed(

@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::DEFAULT_KEY;
-use super::age_stream::{
-    self, MAX_BEGINNING_BYTES, decrypt_with, is_age, open_identities,
-};
+use super::age_stream::{self, MAX_BEGINNING_BYTES, decrypt_with, is_age, open_identities};
 use super::encrypt::{ARMOR, SUFFIX, open_key};
 use super::sealed_stream::decrypt_stream;
 use super::source::{DataSource, read_piece, run_blocking};

@@ -9,8 +9,8 @@ use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::age_stream::{self, encrypt_for};
 use super::DEFAULT_KEY;
+use super::age_stream::{self, encrypt_for};
 use super::create_key::{KeyKind, create_key};
 use super::sealed_stream::encrypt_stream;
 use super::source::{DataSource, run_blocking};
@@ -75,8 +75,7 @@ impl Tool for Encrypt {
     type Arguments = EncryptArguments;
     type Output = EncryptedOutput;
     const NAME: &'static str = "crypto_encrypt";
-    const DESCRIPTION: &'static str =
-        "Encrypts a text or a file of any size with a key of the vault, or for somebody's public age \
+    const DESCRIPTION: &'static str = "Encrypts a text or a file of any size with a key of the vault, or for somebody's public age \
          key. The original file stays.";
     const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
     const READ_ONLY: bool = false;

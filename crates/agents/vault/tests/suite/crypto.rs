@@ -151,8 +151,7 @@ async fn what_is_encrypted_for_a_public_age_key_opens_with_its_own_alone() {
     let plain: Vec<u8> = (0..300_001_u32).map(|number| (number % 251) as u8).collect();
     std::fs::write(fixture.path("big"), &plain).unwrap();
     for key in [public.as_str(), "mail"] {
-        let sealed =
-            fixture.output("crypto_encrypt", json!({ "path": "big", "key": key })).await;
+        let sealed = fixture.output("crypto_encrypt", json!({ "path": "big", "key": key })).await;
         assert_eq!(sealed["path"], "big.age");
         std::fs::remove_file(fixture.path("big")).unwrap();
         let bytes = std::fs::read(fixture.path("big.age")).unwrap();

@@ -37,7 +37,8 @@ say = "{{result}}"
     )
 }
 
-const FORM: &str = "<form action=\"/done\"><input type=password name=pw aria-label=Password></form>";
+const FORM: &str =
+    "<form action=\"/done\"><input type=password name=pw aria-label=Password></form>";
 
 async fn prepare(origin: Option<&str>) -> Lango {
     let lango = Lango::silent().await;
@@ -77,7 +78,9 @@ async fn a_field_gets_a_secret_after_a_question_that_names_it_and_the_site() {
     session.answer("y\n").await;
     session.wait_for("Type the secret site-password into").await;
     let origin = site.url("");
-    session.wait_for(&format!("Its value goes to {} and to no other", origin.trim_end_matches('/'))).await;
+    session
+        .wait_for(&format!("Its value goes to {} and to no other", origin.trim_end_matches('/')))
+        .await;
     session.wait_for("Allow this once?").await;
     session.answer("y\n").await;
     let finished = session.finish().await;

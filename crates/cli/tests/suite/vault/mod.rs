@@ -3,6 +3,7 @@
 mod commands;
 mod credentials;
 mod forms;
+mod scenarios;
 mod turns;
 
 use std::path::Path;
