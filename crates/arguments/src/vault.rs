@@ -77,7 +77,7 @@ pub enum SecretsCommand {
     Set {
         /// Its name.
         name: String,
-        /// The only site that it may go to, such as https://github.com; then no command gets it.
+        /// The only site that it may go to, such as `https://github.com`; then no command gets it.
         #[arg(long, value_name = "URL")]
         origin: Option<String>,
     },
