@@ -61,7 +61,7 @@ struct IssuedHandle {
     info: HandleInfo,
     source: HandleSource,
     expires: Instant,
-    /// The agent that used it first, which nobody else takes it over from.
+    /// The agent that used it first; no other one may use it.
     used_by: Option<AgentName>,
 }
 

@@ -12,6 +12,7 @@ use crate::notifications::{Webhook, options};
 
 const TOKEN: &str = "canary-token-4b1c77";
 const CREDENTIALS: &str = "canary-credentials-9d02ef";
+const COUNT: usize = 20;
 
 fn config(task: &Value, url: &str) -> Value {
     json!({ "taskId": task, "id": "mine", "url": url, "token": TOKEN,
@@ -95,12 +96,16 @@ pub(crate) async fn plain_text_of_an_earlier_version_is_sealed_and_erased(
     first.endpoint.close().await;
     drop(first);
     let database = open(&location).await;
-    let old = Statement::new(
-        "INSERT INTO a2a_notifications (task, id, url, token, scheme, credentials, version, sent, \
-         done) VALUES ($1, 'mine', $2, $3, 'Bearer', $4, '1.0', 0, 0)",
-    );
-    let old = old.bind(task.as_str().unwrap()).bind(webhook.url.as_str());
-    database.write(old.bind(TOKEN).bind(CREDENTIALS).into()).await.unwrap();
+    // Several rows, so that parts of a page stay free after it was put in order.
+    for number in 0..COUNT {
+        let old = Statement::new(
+            "INSERT INTO a2a_notifications (task, id, url, token, scheme, credentials, version, sent, \
+             done) VALUES ($1, $2, $3, $4, 'Bearer', $5, '1.0', 0, 0)",
+        );
+        let old = old.bind(task.as_str().unwrap()).bind(format!("config-{number}"));
+        let old = old.bind(webhook.url.as_str()).bind(TOKEN).bind(CREDENTIALS);
+        database.write(old.into()).await.unwrap();
+    }
     checkpoint(&location, &database).await;
     let bytes = raw_bytes(&location, &database).await;
     assert!(has(&bytes, TOKEN) && has(&bytes, CREDENTIALS), "this is where it would be found");
@@ -113,7 +118,7 @@ pub(crate) async fn plain_text_of_an_earlier_version_is_sealed_and_erased(
     let refused = seal_plain_credentials(&database, &store).await.unwrap_err();
     assert!(refused.to_string().contains("lango vault unlock"), "{refused}");
     store.unlock(&passphrase, None, &actor).await.unwrap();
-    assert_eq!(seal_plain_credentials(&database, &store).await.unwrap(), 1);
+    assert_eq!(seal_plain_credentials(&database, &store).await.unwrap(), COUNT);
     assert_eq!(seal_plain_credentials(&database, &store).await.unwrap(), 0, "once");
     checkpoint(&location, &database).await;
     let bytes = raw_bytes(&location, &database).await;

@@ -78,7 +78,7 @@ pub(crate) async fn a_handle_is_bound_to_its_place_its_agent_its_origin_and_its_
     handles.resolve(&handle, use_in(&session, &operator)).await.unwrap();
     let why = refusal(&handle, use_in(&session, &agent("librarian"))).await;
     assert!(why.contains("the agent operator uses it"), "{why}");
-    // The origin: of this secret, whoever asks.
+    // The origin: that of the secret.
     let form = HandleRequest { place: HandlePlace::FormField, ..request(&session, &asker) };
     let handle = handles.issue(&store, &name("bound"), form).await.unwrap();
     let typed = |origin| HandleUse {

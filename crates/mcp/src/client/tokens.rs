@@ -188,3 +188,55 @@ fn erase_file(path: &Path) -> io::Result<()> {
     file.sync_all()?;
     std::fs::remove_file(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use lango_keystore::{DerivationCost, KeyStoreSettings};
+    use lango_store::DatabaseLocation;
+
+    use super::*;
+
+    const RECORD: &str =
+        r#"{"resource":"https://a/","credentials":{"client_id":"old","token_response":null}}"#;
+
+    async fn open_store(directory: &Path) -> KeyStore {
+        let location = DatabaseLocation::Sqlite(directory.join("lango.db"));
+        let database = lango_store::testing::open(&location).await;
+        let settings = KeyStoreSettings {
+            derivation_cost: DerivationCost { memory_kib: 64, passes: 1 },
+            ..KeyStoreSettings::new(directory.join("vault.key"), directory.join("run"))
+        };
+        KeyStore::open(database, settings).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_locked_vault_leaves_files_alone_and_newer_tokens_win() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open_store(directory.path()).await;
+        let actor = Actor::command("test");
+        let passphrase = SecretBytes::from("a long passphrase".to_owned());
+        store.set_passphrase(None, &passphrase, &actor).await.unwrap();
+        store.lock(&actor).await.unwrap();
+        let tokens = directory.path().join("mcp");
+        std::fs::create_dir(&tokens).unwrap();
+        let file = tokens.join("hub.json");
+        std::fs::write(&file, RECORD).unwrap();
+        let refused = move_token_files(&tokens, &store).await.unwrap_err();
+        assert!(refused.to_string().contains("lango vault unlock"), "{refused}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), RECORD);
+        store.unlock(&passphrase, None, &actor).await.unwrap();
+        assert_eq!(move_token_files(&tokens, &store).await.unwrap(), 1);
+        assert!(!file.exists());
+        let name = entry_name("hub").unwrap();
+        let client =
+            async || parse(&store.read_credential(&name).await.unwrap()).unwrap().client_id;
+        assert_eq!(client().await, "old");
+        // A file from before the last login is not newer than it.
+        std::fs::write(&file, RECORD.replace("old", "older")).unwrap();
+        let past = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+        let opened = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
+        opened.set_modified(past).unwrap();
+        assert_eq!(move_token_files(&tokens, &store).await.unwrap(), 1);
+        assert_eq!(client().await, "old");
+    }
+}

@@ -135,7 +135,7 @@ pub(crate) async fn type_secret(
         browser.call_on_element(&element.frame, &element.object, "assignAt", values).await?;
     match done.as_str() {
         "taken" => {}
-        "elsewhere" => {
+        "moved" => {
             return Err(NavigatorError::Unsuitable(format!(
                 "the page is not one of {origin} any more; nothing was typed. Read it again \
                  (browser_read with mode outline)"

@@ -33,7 +33,7 @@ pub(crate) struct EncryptArguments {
     /// File of the workspace to encrypt instead; NAME.enc or NAME.age is created beside it.
     #[serde(default)]
     path: Option<String>,
-    /// Name of an xchacha20 or age key, or a public key of somebody (age1…); the key `default` where
+    /// Name of an xchacha20 or age key, or the public key of a recipient (age1…); the key `default` where
     /// none is named.
     #[serde(default)]
     key: Option<String>,
@@ -75,8 +75,8 @@ impl Tool for Encrypt {
     type Arguments = EncryptArguments;
     type Output = EncryptedOutput;
     const NAME: &'static str = "crypto_encrypt";
-    const DESCRIPTION: &'static str = "Encrypts a text or a file of any size with a key of the vault, or for somebody's public age \
-         key. The original file stays.";
+    const DESCRIPTION: &'static str = "Encrypts a text or a file of any size with a key of the vault, or for the public age key of a \
+         recipient. The original file stays.";
     const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
     const READ_ONLY: bool = false;
 
