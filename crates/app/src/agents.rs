@@ -92,13 +92,15 @@ impl AgentSettings {
         let Self {
             workspace,
             mut operator,
-            navigator,
+            mut navigator,
             mut librarian,
             chronicler,
             vault: settings,
             automator,
         } = self;
         operator.handles = vault.handles.clone();
+        operator.key_store = Some(vault.store.clone());
+        navigator.handles = vault.handles.clone();
         let keys = vault.store.clone();
         let vault = VaultAgent::open(settings, vault)?;
         let retrieval = knowledge::open(config, database.clone()).await?;

@@ -99,7 +99,7 @@ impl App {
         let store = self.open_key_store(database.clone()).await?;
         let vault_notice = vault::teach_scrubber(&store).await;
         let handles = SecretHandles::default();
-        let resources = VaultResources { store, handles, prompt: value_prompt };
+        let resources = VaultResources { store: store.clone(), handles, prompt: value_prompt };
         let agents = definition.agents.clone().open(self, &stores, observer, resources).await?;
         let (remotes, rules, mcp) = if isolated {
             (None, RuleBook::default(), McpTools::default())
@@ -107,7 +107,8 @@ impl App {
             let remotes = RemoteAgents::check_configured(config, database).await?;
             let rules = open_rule_book(config, database.clone()).await?;
             let workspace = &definition.workspace;
-            (remotes, rules, mcp::start_servers(self, workspace, database, person, &models).await?)
+            let means = (database, &store);
+            (remotes, rules, mcp::start_servers(self, workspace, means, person, &models).await?)
         };
         let workspace = definition.workspace.clone();
         let OpenAgents { mut parts, processes, jobs } = agents;
@@ -146,7 +147,7 @@ impl App {
         let stores = self.open_stores().await?;
         let store = self.open_key_store(stores.database.clone()).await?;
         let (handles, prompt) = (SecretHandles::default(), Arc::new(NoPrompt));
-        let resources = VaultResources { store, handles, prompt };
+        let resources = VaultResources { store: store.clone(), handles, prompt };
         let OpenAgents { parts: mut agents, .. } =
             definition.agents.clone().open(self, &stores, None, resources).await?;
         let remotes = if options.remote_agents {
@@ -156,7 +157,7 @@ impl App {
         };
         let workspace = definition.workspace.clone();
         let others = if options.mcp_tools {
-            mcp::list_known_tools(self, &workspace, &stores.database).await?
+            mcp::list_known_tools(self, &workspace, (&stores.database, &store)).await?
         } else {
             Vec::new()
         };

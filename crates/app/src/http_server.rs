@@ -223,6 +223,7 @@ async fn open_a2a_endpoint(
     let server = &config.server;
     let endpoint = A2aEndpoint::open(A2aEndpointParts {
         database: serving.database.clone(),
+        key_store: app.open_key_store(serving.database.clone()).await?,
         teams: serving.teams.clone(),
         exposed: serving.teams.clone(),
         card: CardSettings {

@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 use crate::AppError;
 use crate::config::{Config, RemoteAgentConfig};
 use crate::home;
+use crate::secret_values::find_secret_name;
 use crate::team::{RemoteTeam, TeamWatcher};
 
 /// Limits the remote agents of a team.
@@ -125,6 +126,7 @@ pub fn remote_config(config: &Config, agent: &RemoteAgentConfig) -> Result<Remot
         description: read_description(agent),
         token,
         token_env: agent.token_env.clone(),
+        token_secret: agent.token.as_deref().and_then(find_secret_name).map(str::to_owned),
         allow_hosts: agent
             .allow_hosts
             .iter()
@@ -173,6 +175,10 @@ fn read_card_keys(agent: &RemoteAgentConfig) -> Result<Vec<TrustedKey>, String> 
 }
 
 fn read_token(agent: &RemoteAgentConfig) -> Option<String> {
+    if agent.token.is_some() {
+        let token = agent.resolved_token.as_ref().and_then(|token| token.reveal_text());
+        return token.map(|token| token.trim().to_owned());
+    }
     let variable = agent.token_env.as_deref()?;
     crate::environment::read_variable(variable).map(|token| token.trim().to_owned())
 }

@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lango_keystore::{Actor, EntryKind, KeyStore, KeyStoreError, KeyStoreSettings, SecretBytes};
+use lango_a2a::server::seal_plain_credentials;
+use lango_keystore::{KeyStore, KeyStoreError, KeyStoreSettings, SecretBytes};
+use lango_mcp::client::move_token_files;
 use lango_store::Database;
 
 use crate::config::Config;
 use crate::environment::read_variable;
 use crate::home::expand_path;
+use crate::mcp::token_directory;
+use crate::secret_values::{find_secret_name, open_secret};
 use crate::{App, AppError, Home};
 
 /// Names the variable with the passphrase, for processes that are started without a person.
@@ -30,35 +34,71 @@ impl App {
             scrubber: self.scrubber.clone(),
             ..KeyStoreSettings::new(key_file, session_directory(&self.home))
         };
-        Ok(KeyStore::open(database, settings).await?)
+        let store = KeyStore::open(database.clone(), settings).await?;
+        if let Err(error) = self.move_credentials(&database, &store).await {
+            tracing::warn!(%error, "credentials stay in plain text for now");
+        }
+        Ok(store)
+    }
+
+    /// Moves what earlier versions stored in plain text into the vault: the tokens of MCP servers and
+    /// the credentials of push notifications. Returns their number.
+    pub async fn move_credentials(
+        &self,
+        database: &Database,
+        store: &KeyStore,
+    ) -> Result<usize, AppError> {
+        let tokens = move_token_files(&token_directory(&self.home), store).await?;
+        Ok(tokens + seal_plain_credentials(database, store).await?)
     }
 }
 
-/// Begins the name of a secret where a value is expected.
-const SECRET_PREFIX: &str = "secret:";
-
 impl App {
-    /// Returns the configuration with the keys of providers that are in the vault. Costs nothing if
-    /// there are none.
+    /// Returns the configuration with the keys of providers and the tokens of remote agents that are in
+    /// the vault. Costs nothing if there are none.
     pub async fn config_with_keys(&self) -> Result<Config, AppError> {
         let mut config = self.config().clone();
-        if config.providers.values().all(|provider| provider.api_key.is_none()) {
+        let has_keys = config.providers.values().any(|provider| provider.api_key.is_some());
+        let agents = &config.a2a.remote_agents;
+        let has_tokens = config.a2a.enabled && agents.iter().any(|agent| agent.token.is_some());
+        if !has_keys && !has_tokens {
             return Ok(config);
         }
         let store = self.open_key_store(self.open_stores().await?.database).await?;
         for (id, provider) in &mut config.providers {
             let Some(given) = &provider.api_key else { continue };
-            let Some(name) = given.strip_prefix(SECRET_PREFIX) else {
+            let Some(name) = find_secret_name(given) else {
                 return Err(AppError::usage(format!(
                     "providers.{id}.apiKey is not secret:NAME. Keys are not kept in the \
                      configuration: store it with lango secrets set {id}-key, then: lango config set \
                      providers.{id}.apiKey secret:{id}-key"
                 )));
             };
-            let name = name.parse().map_err(KeyStoreError::from)?;
-            let actor = Actor::command("lango").with_purpose(format!("requests to {id}"));
-            let key = store.open_value(EntryKind::Secret, &name, &actor).await?;
+            let key = open_secret(
+                &store,
+                name,
+                provider.base_url.as_deref(),
+                &format!("requests to {id}"),
+            )
+            .await?;
             provider.resolved_key = Some(key);
+        }
+        for agent in &mut config.a2a.remote_agents {
+            let Some(given) = &agent.token else { continue };
+            let id = &agent.name;
+            let Some(name) = find_secret_name(given) else {
+                return Err(AppError::usage(format!(
+                    "a2a.remoteAgents, {id}: token is not secret:NAME. Tokens are not kept in the \
+                     configuration: store it with lango secrets set {id}-token, then write \
+                     secret:{id}-token"
+                )));
+            };
+            let (url, purpose) = (Some(agent.agent_card_url.as_str()), format!("requests to {id}"));
+            match open_secret(&store, name, url, &purpose).await {
+                Ok(token) => agent.resolved_token = Some(token),
+                // One agent that cannot be reached does not keep the others from working.
+                Err(error) => tracing::warn!(agent = %id, %error, "it gets no token"),
+            }
         }
         Ok(config)
     }

@@ -72,10 +72,14 @@ pub enum SecretsCommand {
     /// Store a secret. Its value is asked for, or read from standard input; never an argument.
     #[command(after_help = "Examples:
   lango secrets set github-token
-  printf %s \"$TOKEN\" | lango secrets set github-token")]
+  printf %s \"$TOKEN\" | lango secrets set github-token
+  lango secrets set bank --origin https://bank.example")]
     Set {
         /// Its name.
         name: String,
+        /// The only site that it may go to, such as `https://github.com`; then no command gets it.
+        #[arg(long, value_name = "URL")]
+        origin: Option<String>,
     },
     /// List the names of secrets.
     #[command(after_help = "Examples:
@@ -117,7 +121,7 @@ pub enum KeysCommand {
     Create {
         /// Its name.
         name: String,
-        /// ed25519 signs, xchacha20 encrypts.
+        /// ed25519 signs, xchacha20 encrypts, age receives what others encrypt for it.
         #[arg(long, default_value = "ed25519")]
         kind: KeyKindName,
     },
@@ -127,6 +131,7 @@ pub enum KeysCommand {
 pub enum KeyKindName {
     Ed25519,
     Xchacha20,
+    Age,
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use lango_a2a::server::{A2aEndpoint, A2aEndpointParts, CardAgent, CardSettings, Settings};
 use lango_egress::{Guard, Rules};
+use lango_keystore::{KeyStore, KeyStoreSettings};
 use lango_model::{Endpoint, ModelId, RemoteModel, ReplyOptions, Wire};
 use lango_orchestration::{AgentTreeConfig, PromptSections, Topology, build_agent_tree};
 use lango_runtime::{AgentModel, RuleBook, Runtime, RuntimeParts, Scrubber, UnattendedApprover};
@@ -34,8 +35,11 @@ pub async fn serve_a2a_kit(port: u16) -> Result<()> {
         ScriptedServer::start_without_history(Script::parse("a2a_kit.toml", SCRIPT)?).await?;
     let (runtime, agents) = team(&database, &model).await?;
     let listener = listen(port).await?;
+    let files = (directory.path().join("vault.key"), directory.path().join("run"));
+    let vault = KeyStoreSettings::new(files.0, files.1);
     let endpoint = A2aEndpoint::open(A2aEndpointParts {
         database: database.clone(),
+        key_store: KeyStore::open(database.clone(), vault).await?,
         teams: Arc::new(runtime),
         exposed: Arc::new(agents),
         card: CardSettings {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use lango_egress::{ClientLimits, Guard, GuardedClient, Rules, Url};
+use lango_keystore::{KeyStore, KeyStoreSettings};
 use lango_mcp::client::{
     AnswerFuture, ClientEnvironment, ClientError, Form, FormAnswers, HttpConfig, KnownServers,
     Login, OauthConfig, Person, ProcessEnvironment, Server, ServerConfig, Servers, TransportConfig,
@@ -57,9 +58,13 @@ pub async fn play_mcp_client(url: &str) -> Result<()> {
         serde_json::from_str(&variable("MCP_CONFORMANCE_CONTEXT")).unwrap_or_default();
     let directory = tempfile::tempdir()?;
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
-    let known_servers = KnownServers::open(Database::open(&location).await?).await?;
+    let database = Database::open(&location).await?;
+    let files = (directory.path().join("vault.key"), directory.path().join("run"));
+    let settings = KeyStoreSettings::new(files.0, files.1);
+    let key_store = KeyStore::open(database.clone(), settings).await?;
+    let known_servers = KnownServers::open(database).await?;
     let config = config(url, &given)?;
-    let outside = || outside(directory.path());
+    let outside = || outside(directory.path(), &key_store);
     let servers = Servers::new(vec![config.clone()], known_servers, outside(), usize::MAX);
     let server = servers.get(config.name.as_str())?;
     let played = play(server, &outside(), &scenario).await;
@@ -82,7 +87,7 @@ fn config(url: &str, given: &ScenarioCredentials) -> Result<ServerConfig> {
     Ok(ServerConfig::new("conformance".parse()?, TransportConfig::Http(address)))
 }
 
-fn outside(directory: &std::path::Path) -> ClientEnvironment {
+fn outside(directory: &std::path::Path, key_store: &KeyStore) -> ClientEnvironment {
     ClientEnvironment {
         process_environment: ProcessEnvironment {
             workspace: directory.to_owned(),
@@ -91,7 +96,7 @@ fn outside(directory: &std::path::Path) -> ClientEnvironment {
             homes: directory.join("homes"),
         },
         rules: Rules::default(),
-        tokens: directory.join("tokens"),
+        key_store: key_store.clone(),
         person: Arc::new(AgreeingPerson),
         model: None,
     }

@@ -157,6 +157,12 @@ impl KeyStore {
         Err(KeyStoreError::Changed)
     }
 
+    /// Reads a credential of the program itself without a record: it is used with every request.
+    /// [`KeyStore::open_value`] records the first use.
+    pub async fn read_credential(&self, name: &EntryName) -> Result<SecretBytes, KeyStoreError> {
+        self.read_value(EntryKind::Credential, name).await
+    }
+
     /// Lists the entries of a kind by their names. It works in a locked vault.
     pub async fn list(&self, kind: EntryKind) -> Result<Vec<EntryInfo>, KeyStoreError> {
         let sql = format!("SELECT {COLUMNS} FROM vault_entries WHERE kind = $1 ORDER BY name");

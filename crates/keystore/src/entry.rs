@@ -129,6 +129,9 @@ pub struct EntryAttributes {
     /// bound to one: an origin such as `https://github.com`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// The address that a credential belongs to; it is not sent to another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
 }
 
 /// Describes an entry without its value.

@@ -101,6 +101,16 @@ pub enum KeyStoreError {
     /// For the model and the user: a handle is not valid, here or any more.
     #[error("this handle is not valid: {0}. Get a new one with secrets_get")]
     Handle(String),
+    /// For the user: a secret is bound to another site.
+    #[error(
+        "the secret {name} may go to {origin} only. Store another one for this: lango secrets set NAME"
+    )]
+    OtherOrigin {
+        /// Its name.
+        name: EntryName,
+        /// The site.
+        origin: String,
+    },
     /// For the user: a value is too large.
     #[error("the value is too large for the vault. Encrypt it as a file: crypto_encrypt")]
     TooLarge,

@@ -1,9 +1,11 @@
 //! Gives out names for values that only the program resolves.
 //!
-//! A model gets a handle and never the value. A handle is bound to a conversation and a purpose, and
+//! A model gets a handle and never the value. A handle is bound to a conversation, to one kind of place
+//! that its value may go to, to the first agent that uses it and to the origin of its secret, and
 //! expires. It lives in the process that made it: what another process is told leads nowhere.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,10 +25,35 @@ const HANDLE_TIME: Duration = Duration::from_mins(30);
 const MAX_HANDLE_COUNT: usize = 1000;
 
 /// The handles of a process. Clones share them.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct SecretHandles {
     // A lock, because proposals are made outside of tasks and look at it; held for a lookup.
     issued: Arc<Mutex<HashMap<String, IssuedHandle>>>,
+    time: Duration,
+}
+
+impl Default for SecretHandles {
+    fn default() -> Self {
+        Self::with_time(HANDLE_TIME)
+    }
+}
+
+/// The kinds of places that the value of a handle may go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandlePlace {
+    /// The environment of a command.
+    Command,
+    /// A field of a form on a web page.
+    FormField,
+}
+
+impl fmt::Display for HandlePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Command => "a variable of a command",
+            Self::FormField => "a field of a web page",
+        })
+    }
 }
 
 #[derive(Clone)]
@@ -34,6 +61,8 @@ struct IssuedHandle {
     info: HandleInfo,
     source: HandleSource,
     expires: Instant,
+    /// The agent that used it first; no other one may use it.
+    used_by: Option<AgentName>,
 }
 
 #[derive(Clone)]
@@ -55,6 +84,8 @@ pub struct HandleInfo {
     pub agent: AgentName,
     /// What it was asked for.
     pub purpose: String,
+    /// The only kind of place that it may go to; none for a decrypted text, which may go to any.
+    pub place: Option<HandlePlace>,
     /// The only origin that it may go to, if there is one.
     pub origin: Option<String>,
 }
@@ -66,13 +97,33 @@ pub struct HandleUse<'a> {
     pub session: &'a SessionId,
     /// The agent that uses it.
     pub agent: &'a AgentName,
+    /// The kind of place that it goes to.
+    pub place: HandlePlace,
     /// The origin that it goes to, if it goes to one.
     pub origin: Option<&'a str>,
     /// What is done with it, for the record.
     pub what: String,
 }
 
+/// Says what a handle is asked for.
+#[derive(Debug, Clone)]
+pub struct HandleRequest<'a> {
+    /// The conversation.
+    pub session: &'a SessionId,
+    /// The agent that asks.
+    pub agent: &'a AgentName,
+    /// The kind of place that the value may go to.
+    pub place: HandlePlace,
+    /// What it is needed for.
+    pub purpose: &'a str,
+}
+
 impl SecretHandles {
+    /// Returns an empty set of handles, each of which is valid for this time.
+    pub fn with_time(time: Duration) -> Self {
+        Self { issued: Arc::default(), time }
+    }
+
     /// Tells whether a text is a handle.
     pub fn is_handle(text: &str) -> bool {
         text.strip_prefix(PREFIX).is_some_and(|id| id.len() == 32)
@@ -83,10 +134,9 @@ impl SecretHandles {
         &self,
         store: &KeyStore,
         name: &EntryName,
-        session: &SessionId,
-        agent: &AgentName,
-        purpose: &str,
+        request: HandleRequest<'_>,
     ) -> Result<String, KeyStoreError> {
+        let HandleRequest { session, agent, place, purpose } = request;
         let kind = EntryKind::Secret;
         let found = store.find(kind, name).await?;
         let missing = || KeyStoreError::NotFound { kind, name: name.clone() };
@@ -102,6 +152,7 @@ impl SecretHandles {
             session: session.clone(),
             agent: agent.clone(),
             purpose: purpose.to_owned(),
+            place: Some(place),
             origin,
         };
         Ok(self.insert(info, HandleSource::Secret(store.clone(), name.clone())))
@@ -120,6 +171,7 @@ impl SecretHandles {
             session: session.clone(),
             agent: agent.clone(),
             purpose: String::new(),
+            place: None,
             origin: None,
         };
         self.insert(info, HandleSource::Text(text))
@@ -149,10 +201,21 @@ impl SecretHandles {
         if found.info.session != *use_.session {
             return refused("it belongs to another conversation");
         }
+        if let Some(agent) = found.used_by.filter(|agent| agent != use_.agent) {
+            return refused(&format!("the agent {agent} uses it"));
+        }
+        if let Some(place) = found.info.place
+            && place != use_.place
+        {
+            return refused(&format!("it was given out for {place}, not for {}", use_.place));
+        }
         if let Some(origin) = &found.info.origin
             && use_.origin != Some(origin.as_str())
         {
             return refused(&format!("the secret may go to {origin} only"));
+        }
+        if let Some(issued) = self.issued.lock().get_mut(handle) {
+            issued.used_by = Some(use_.agent.clone());
         }
         match found.source {
             HandleSource::Text(text) => Ok(text),
@@ -177,13 +240,14 @@ impl SecretHandles {
             let oldest = oldest.map(|(handle, _)| handle.clone());
             issued.retain(|handle, _| Some(handle) != oldest.as_ref());
         }
-        issued.insert(handle.clone(), IssuedHandle { info, source, expires: now + HANDLE_TIME });
+        let expires = now + self.time;
+        issued.insert(handle.clone(), IssuedHandle { info, source, expires, used_by: None });
         handle
     }
 }
 
-impl std::fmt::Debug for SecretHandles {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for SecretHandles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SecretHandles({})", self.issued.lock().len())
     }
 }

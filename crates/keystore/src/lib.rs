@@ -25,18 +25,20 @@ mod settings;
 mod state;
 mod store;
 mod unlocking;
+mod value_sealer;
 
 pub use audit::{Actor, AuditAction, AuditProblem, AuditRecord, AuditVerification};
 pub use cipher::{EncryptionKey, open_sealed, seal};
 pub use entry::{EntryAttributes, EntryInfo, EntryKind, EntryName, InvalidEntryName};
 pub use error::KeyStoreError;
 pub use export::ImportReport;
-pub use handles::{HandleInfo, HandleUse, SecretHandles};
+pub use handles::{HandleInfo, HandlePlace, HandleRequest, HandleUse, SecretHandles};
 pub use passphrase::DerivationCost;
 pub use process::protect_process_memory;
 pub use secret::SecretBytes;
 pub use settings::KeyStoreSettings;
 pub use store::{KeyStore, Protection, VaultStatus};
+pub use value_sealer::ValueSealer;
 
 /// The parts of the database's schema that this crate owns.
 pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] = &[schema::COMPONENT];

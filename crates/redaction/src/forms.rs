@@ -69,6 +69,8 @@ impl FormSet {
                 other => escaped.push(other),
             }
         }
+        // Some programs escape the slash as well.
+        self.add(escaped.replace('/', "\\/").into_bytes());
         self.add(escaped.into_bytes());
     }
 

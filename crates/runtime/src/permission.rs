@@ -132,14 +132,21 @@ impl Turn {
             }
             Verdict::Ask { .. } => {}
         }
+        // What a question shows may be more than the call says: names of files, words of a command
+        // without their quotes.
+        let scrub = |text: &str| self.shared.scrubber.scrub(text).into_owned();
+        let mut always = Rule::allowing_exactly(&case);
+        if always.iter().map(ToString::to_string).any(|rule| scrub(&rule) != rule) {
+            always.clear();
+        }
         let question = PermissionQuestion {
             digest: approval::approval_digest(&call.tool, &call.arguments, proposal),
             expires_at: Timestamp::now().plus(self.shared.settings.approval_expiry),
-            always: Rule::allowing_exactly(&case),
+            always,
             summary: if carries_foreign_text {
-                format!("{}\n{FOREIGN_TEXT_NOTE}", proposal.summary)
+                format!("{}\n{FOREIGN_TEXT_NOTE}", scrub(&proposal.summary))
             } else {
-                proposal.summary.clone()
+                scrub(&proposal.summary)
             },
         };
         Ok(match self.ask_person(speaker, call, question).await? {

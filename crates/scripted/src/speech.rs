@@ -55,7 +55,7 @@ impl<'a> Speech<'a> {
         signatures: &'a Signatures,
     ) -> Self {
         let text = text_of(reply, conversation);
-        let calls = calls_of(reply);
+        let calls = calls_of(reply, conversation);
         let usage = usage_of(reply.usage.as_ref(), conversation, &text, &calls);
         Self {
             model: &conversation.model,
@@ -130,14 +130,35 @@ fn text_of(reply: &Reply, conversation: &Conversation<'_>) -> String {
     text.repeat(reply.repeat.unwrap_or(1))
 }
 
-fn calls_of(reply: &Reply) -> Vec<ReplyCall> {
+/// Begins a placeholder in arguments for a word of a result or the user's message, of which it has the
+/// beginning.
+const WORD_PLACEHOLDER: &str = "{word:";
+
+fn calls_of(reply: &Reply, conversation: &Conversation<'_>) -> Vec<ReplyCall> {
     let once = || {
         reply.call.iter().map(|call| {
             let json = || serde_json::to_string(&call.arguments).unwrap_or_else(|_| "{}".into());
-            ReplyCall { name: call.name.clone(), arguments: call.raw.clone().unwrap_or_else(json) }
+            let arguments = call.raw.clone().unwrap_or_else(json);
+            let arguments = insert_words(arguments, conversation);
+            ReplyCall { name: call.name.clone(), arguments }
         })
     };
     (0..reply.copies.unwrap_or(1)).flat_map(|_| once()).collect()
+}
+
+/// Replaces `{word:BEGINNING}` by the newest word that begins so, such as a handle.
+fn insert_words(mut arguments: String, conversation: &Conversation<'_>) -> String {
+    let is_part = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
+    while let Some(start) = arguments.find(WORD_PLACEHOLDER) {
+        let inside = start + WORD_PLACEHOLDER.len();
+        let Some(length) = arguments[inside..].find('}') else { break };
+        let beginning = &arguments[inside..inside + length];
+        let texts = std::iter::once(conversation.newest_user()).chain(conversation.results());
+        let words = texts.flat_map(|text| text.split(|character| !is_part(character)));
+        let word = words.rev().find(|word| word.starts_with(beginning)).unwrap_or_default();
+        arguments.replace_range(start..=inside + length, word);
+    }
+    arguments
 }
 
 /// Estimates the usage, at four bytes of a request per token, unless the script sets it.

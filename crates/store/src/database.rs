@@ -131,7 +131,16 @@ impl Database {
     pub async fn erase_traces(&self, tables: &[&'static str]) -> Result<(), StoreError> {
         match &*self.engine {
             DatabaseEngine::Sqlite(database) => database.truncate_log().await,
-            DatabaseEngine::Postgres(database) => database.vacuum(tables).await,
+            DatabaseEngine::Postgres(database) => database.vacuum("VACUUM", tables).await,
+        }
+    }
+
+    /// Removes replaced content of these tables from their own files as well, however an earlier
+    /// version wrote it. Others wait for the tables meanwhile (PostgreSQL).
+    pub async fn rewrite_tables(&self, tables: &[&'static str]) -> Result<(), StoreError> {
+        match &*self.engine {
+            DatabaseEngine::Sqlite(database) => database.truncate_log().await,
+            DatabaseEngine::Postgres(database) => database.vacuum("VACUUM FULL", tables).await,
         }
     }
 

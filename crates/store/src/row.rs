@@ -89,6 +89,11 @@ impl Row {
     pub fn optional_text(&self, column: usize) -> Result<Option<&str>, StoreError> {
         if self.is_null(column)? { Ok(None) } else { self.text(column).map(Some) }
     }
+
+    /// Returns bytes, or none for null.
+    pub fn optional_blob(&self, column: usize) -> Result<Option<&[u8]>, StoreError> {
+        if self.is_null(column)? { Ok(None) } else { self.blob(column).map(Some) }
+    }
 }
 
 /// A row while it is read, for callers that visit many and keep few. Nothing is copied.

@@ -22,6 +22,8 @@ pub struct RemoteConfig {
     pub token: Option<HeaderValue>,
     /// The environment variable of the token, for messages.
     pub token_env: Option<String>,
+    /// The secret of the vault that is the token, for messages.
+    pub token_secret: Option<String>,
     /// Hosts other than the card's own that the agent may use.
     pub allow_hosts: Vec<Pattern>,
     /// The keys of which one must have signed the card; empty if no signature is required.
@@ -109,12 +111,21 @@ impl RemoteConfig {
     /// Returns the advice for an agent that rejects our credentials.
     pub(crate) fn advice(&self) -> String {
         let name = &self.name;
+        if let Some(secret) = &self.token_secret {
+            return match &self.token {
+                Some(_) => format!("It does not take the secret {secret} as a token"),
+                None => format!(
+                    "The secret {secret} cannot be read: lango vault unlock, or: lango secrets set \
+                     {secret}"
+                ),
+            };
+        }
         match (&self.token_env, &self.token) {
             (Some(variable), None) => format!("The variable {variable} is not set: export it"),
             (Some(variable), Some(_)) => format!("It does not take the token in {variable}"),
             (None, _) => format!(
-                "Put a token into a variable and name it as tokenEnv of {name} in a2a.remoteAgents: \
-                 lango config path"
+                "Store a token with lango secrets set {name}-token, and name it as token of {name} in \
+                 a2a.remoteAgents (secret:{name}-token): lango config path"
             ),
         }
     }
@@ -144,6 +155,7 @@ mod tests {
             description: None,
             token: None,
             token_env: None,
+            token_secret: None,
             allow_hosts: allow.iter().map(|text| text.parse().unwrap()).collect(),
             card_keys: Vec::new(),
             rules: Rules::default(),

@@ -37,6 +37,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Response};
 use axum::routing::{any, get, post};
 use lango_egress::Guard;
+use lango_keystore::{KeyStore, KeyStoreError};
 use lango_protocol::Caller;
 use lango_runtime::Teams;
 use lango_store::{Database, Journal, StoreError};
@@ -58,6 +59,8 @@ pub(crate) use tables::COMPONENT;
 pub struct A2aEndpointParts {
     /// The database of the journal, which also stores the tasks.
     pub database: Database,
+    /// The vault, whose key encrypts the credentials of notifications.
+    pub key_store: KeyStore,
     /// The agents that a caller reaches.
     pub teams: Arc<dyn Teams>,
     /// The agents that the card shows.
@@ -88,6 +91,15 @@ impl EndpointState {
     }
 }
 
+/// Encrypts the credentials of push notifications that an earlier version stored in plain text, and
+/// erases them from the files of the database. Returns their number.
+pub async fn seal_plain_credentials(
+    database: &Database,
+    store: &KeyStore,
+) -> Result<usize, KeyStoreError> {
+    TaskTables::open(database.clone(), store.clone()).await?.seal_plain_proofs().await
+}
+
 /// Serves A2A to remote agents and other clients. Clones share all state.
 #[derive(Clone)]
 pub struct A2aEndpoint {
@@ -97,9 +109,9 @@ pub struct A2aEndpoint {
 impl A2aEndpoint {
     /// Opens the tables. [`A2aEndpoint::resume_unfinished`] continues tasks that another process left
     /// unfinished.
-    pub async fn open(parts: A2aEndpointParts) -> Result<Self, StoreError> {
+    pub async fn open(parts: A2aEndpointParts) -> Result<Self, KeyStoreError> {
         let journal = Journal::open(parts.database.clone()).await?;
-        let tables = TaskTables::open(parts.database).await?;
+        let tables = TaskTables::open(parts.database, parts.key_store).await?;
         let notifier = parts.notifications.map(Notifier::new);
         let cards = Cards::new(
             parts.card,

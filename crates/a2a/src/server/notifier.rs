@@ -78,7 +78,7 @@ fn build_headers(notification: &Notification) -> Option<HeaderMap> {
     let kind = if notification.version == VERSION_03 { "application/json" } else { MEDIA_TYPE };
     headers.insert("content-type", HeaderValue::from_static(kind));
     if let Some(scheme) = &notification.scheme {
-        let proof = match &notification.credentials {
+        let proof = match &notification.proof.credentials {
             Some(credentials) => format!("{scheme} {credentials}"),
             None => scheme.clone(),
         };
@@ -86,9 +86,11 @@ fn build_headers(notification: &Notification) -> Option<HeaderMap> {
         value.set_sensitive(true);
         headers.insert("authorization", value);
     }
-    if let Some(token) = &notification.token {
+    if let Some(token) = &notification.proof.token {
         let name = HeaderName::from_bytes(NOTIFICATION_TOKEN_HEADER.as_bytes()).ok()?;
-        headers.insert(name, HeaderValue::from_str(token).ok()?);
+        let mut value = HeaderValue::from_str(token).ok()?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
     }
     Some(headers)
 }

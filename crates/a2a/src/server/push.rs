@@ -7,12 +7,13 @@ use std::sync::Arc;
 use a2a::{StreamResponse, Task, TaskPushNotificationConfig};
 use futures_util::future::join_all;
 use lango_egress::{BackoffPolicy, Destination, HeaderValue};
+use lango_keystore::KeyStoreError;
 use lango_protocol::Caller;
 use lango_store::StoreError;
 use tokio::sync::Notify;
 
 use super::incoming::check_id;
-use super::notifications::Notification;
+use super::notifications::{Notification, WebhookProof};
 use super::notifier::Notifier;
 use super::projection::Projection;
 use super::tables::TaskRow;
@@ -89,14 +90,17 @@ impl Tasks {
         task: &str,
         config: &TaskPushNotificationConfig,
     ) -> Result<(), ProtocolError> {
-        let known = self.tables.list_notifications(task).await.map_err(internal_error)?;
+        let known = self.tables.list_notification_ids(task).await.map_err(internal_error)?;
         let limit = self.settings.notifications_of_task;
         let id = config.id.as_deref().filter(|id| !id.is_empty());
-        if known.len() >= limit && !known.iter().any(|other| Some(other.id.as_str()) == id) {
+        if known.len() >= limit && !known.iter().any(|other| Some(other.as_str()) == id) {
             let message = format!("this task has {limit} push notification configurations already");
             return Err(ProtocolError::TooMany(message));
         }
-        Ok(())
+        // Nothing is begun whose credentials could not be stored.
+        let proof = WebhookProof::of_config(config);
+        let sealed = self.tables.seal_proof(task, "", &config.url, &proof).await;
+        sealed.map(drop).map_err(refuse_credentials)
     }
 
     /// Saves a configuration for the updates from now on.
@@ -117,18 +121,16 @@ impl Tasks {
             .ok_or(ProtocolError::Internal)?;
         let TaskUpdates { count, ended, .. } =
             self.read_updates(&row, u64::MAX, u64::MAX).await.map_err(internal_error)?;
-        let authentication = config.authentication.clone();
         let notification = Notification {
             id,
             url: config.url.clone(),
-            token: config.token.clone().filter(|token| !token.is_empty()),
-            credentials: authentication.as_ref().and_then(|some| some.credentials.clone()),
-            scheme: authentication.map(|some| some.scheme),
+            scheme: config.authentication.as_ref().map(|given| given.scheme.clone()),
+            proof: WebhookProof::of_config(config),
             version: version.to_owned(),
             sent: count,
             done: ended,
         };
-        self.tables.save_notification(task, &notification).await.map_err(internal_error)?;
+        self.tables.save_notification(task, &notification).await.map_err(refuse_credentials)?;
         if !ended {
             self.notify_of(task);
         }
@@ -161,7 +163,7 @@ impl Tasks {
     ) -> Result<Vec<TaskPushNotificationConfig>, ProtocolError> {
         self.notifier()?;
         let row = self.find_task_row(caller, task).await?;
-        let all = self.tables.list_notifications(&row.id).await.map_err(internal_error)?;
+        let all = self.tables.list_notifications(&row.id).await.map_err(refuse_credentials)?;
         Ok(all.iter().map(|notification| notification.to_config(&row.id)).collect())
     }
 
@@ -255,10 +257,10 @@ impl Tasks {
             match self.deliver_unsent_updates(task).await {
                 Ok(true) => return,
                 Ok(false) => wake.notified().await,
-                // The database may come back.
+                // The database may come back, and the vault may be unlocked.
                 Err(error) => {
                     if !std::mem::replace(&mut is_reported, true) {
-                        tracing::warn!(%task, %error, "notifications wait for the database");
+                        tracing::warn!(%task, %error, "notifications wait");
                     }
                     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
                 }
@@ -267,7 +269,7 @@ impl Tasks {
     }
 
     /// Sends all unsent updates. Returns whether no more follow.
-    async fn deliver_unsent_updates(&self, task: &str) -> Result<bool, StoreError> {
+    async fn deliver_unsent_updates(&self, task: &str) -> Result<bool, KeyStoreError> {
         let Some(row) = self.tables.find_task(task).await? else { return Ok(true) };
         let mut open = self.tables.list_notifications(task).await?;
         open.retain(|notification| !notification.done);
@@ -281,8 +283,7 @@ impl Tasks {
             open.iter().map(|notification| self.deliver_notification(task, notification, &updates));
         join_all(deliveries).await.into_iter().collect::<Result<Vec<()>, _>>()?;
         // A configuration that was added meanwhile is served too.
-        let left = self.tables.list_notifications(task).await?;
-        Ok(updates.ended && left.iter().all(|notification| notification.done))
+        Ok(updates.ended && !self.tables.has_open_notifications(task).await?)
     }
 
     async fn deliver_notification(
@@ -346,6 +347,18 @@ impl Tasks {
         }
         Ok(())
     }
+}
+
+/// Returns the error for credentials that cannot be stored or read now.
+fn refuse_credentials(error: KeyStoreError) -> ProtocolError {
+    if !matches!(error, KeyStoreError::Locked) {
+        return internal_error(error);
+    }
+    tracing::warn!(%error, "credentials of push notifications cannot be used");
+    ProtocolError::UnsupportedOperation(
+        "this server cannot use credentials of push notifications now, because its vault is locked"
+            .to_owned(),
+    )
 }
 
 /// Returns the body to post: the update, or the whole task in 0.3, which has nothing smaller.

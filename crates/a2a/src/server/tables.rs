@@ -2,6 +2,7 @@
 //! epoch, as on the wire. The events of a task are in the journal.
 
 use a2a::TaskState;
+use lango_keystore::{KeyStore, KeyStoreError, ValueSealer};
 use lango_protocol::{Caller, Event, SessionId, TurnId};
 use lango_store::{
     Batch, Database, Journal, Migration, Row, SchemaComponent, SqlValue, Statement, StoreError,
@@ -9,15 +10,23 @@ use lango_store::{
 
 use super::projection::to_milliseconds;
 
+/// Names the credential of the vault whose key encrypts the credentials of notifications.
+const CREDENTIALS_KEY: &str = "a2a/push-notifications";
+
 pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "a2a_server",
     migrations: &[
         Migration { version: 1, sqlite: TABLES, postgres: TABLES },
         Migration { version: 2, sqlite: TURN_INDEX, postgres: TURN_INDEX },
+        Migration { version: 3, sqlite: SQLITE_SEALED, postgres: POSTGRES_SEALED },
     ],
 };
 
 const TURN_INDEX: &str = "CREATE INDEX a2a_turns_of_turn ON a2a_turns (turn);";
+
+// `token` and `credentials` are what an earlier version stored in plain text; now both are in `sealed`.
+const SQLITE_SEALED: &str = "ALTER TABLE a2a_notifications ADD COLUMN sealed BLOB;";
+const POSTGRES_SEALED: &str = "ALTER TABLE a2a_notifications ADD COLUMN sealed BYTEA;";
 
 // `pending` is the message of a turn that an earlier version accepted and that may not have begun;
 // now such a turn is in the queue of the journal. `ended` says how a task ended that no event of its turns ended. `revealed` is 0 while it
@@ -142,15 +151,18 @@ pub(crate) struct TaskListQuery {
 #[derive(Clone)]
 pub(crate) struct TaskTables {
     pub(super) database: Database,
+    /// Encrypts the credentials of notifications.
+    pub(super) sealer: ValueSealer,
 }
 
 const COLUMNS: &str = "id, caller, context, session, state, status_at, created_at, revealed, turns, \
                        ended, ended_at, traceparent";
 
 impl TaskTables {
-    pub(crate) async fn open(database: Database) -> Result<Self, StoreError> {
+    pub(crate) async fn open(database: Database, store: KeyStore) -> Result<Self, KeyStoreError> {
         database.migrate(&COMPONENT).await?;
-        Ok(Self { database })
+        let sealer = ValueSealer::new(store, CREDENTIALS_KEY.parse()?);
+        Ok(Self { database, sealer })
     }
 
     /// Inserts a task with its first turn, and queues the turn. Returns [`StoreError::Conflict`] if the

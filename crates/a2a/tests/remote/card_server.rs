@@ -97,6 +97,7 @@ pub(crate) fn config(url: &str) -> RemoteConfig {
         description: None,
         token: None,
         token_env: None,
+        token_secret: None,
         allow_hosts: Vec::new(),
         card_keys: Vec::new(),
         rules: Rules::default(),

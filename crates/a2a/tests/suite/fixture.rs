@@ -11,6 +11,7 @@ use futures_util::StreamExt as _;
 use lango_a2a::server::{A2aEndpoint, A2aEndpointParts, CardAgent, CardSettings, Settings};
 use lango_a2a::signature::CardSigner;
 use lango_egress::{Guard, Rules};
+use lango_keystore::{DerivationCost, KeyStore, KeyStoreSettings};
 use lango_model::{Endpoint, ModelId, RemoteModel, ReplyOptions, Wire};
 use lango_orchestration::{AgentTreeConfig, PromptSections, Topology, build_agent_tree};
 use lango_protocol::Caller;
@@ -159,6 +160,22 @@ impl Drop for Server {
     }
 }
 
+/// Opens the vault of a database, as every process with it does.
+pub(crate) async fn open_key_store(location: &DatabaseLocation, database: Database) -> KeyStore {
+    let directory = match location {
+        DatabaseLocation::Sqlite(path) => path.parent().unwrap().to_owned(),
+        DatabaseLocation::Postgres(url) => {
+            let name: String = url.chars().filter(char::is_ascii_alphanumeric).collect();
+            std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+        }
+    };
+    let settings = KeyStoreSettings {
+        derivation_cost: DerivationCost { memory_kib: 64, passes: 1 },
+        ..KeyStoreSettings::new(directory.join("vault.key"), directory.join("run"))
+    };
+    KeyStore::open(database, settings).await.unwrap()
+}
+
 /// Starts a server over the database at `location`.
 pub(crate) async fn serve(location: &DatabaseLocation, options: ServerOptions) -> Server {
     // Only the first test of a process installs it.
@@ -201,8 +218,10 @@ pub(crate) async fn serve(location: &DatabaseLocation, options: ServerOptions) -
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let allowed = if options.webhooks { vec!["127.0.0.1".to_owned()] } else { Vec::new() };
+    let key_store = open_key_store(location, database.clone()).await;
     let endpoint = A2aEndpoint::open(A2aEndpointParts {
         database,
+        key_store,
         teams: Arc::new(runtime.clone()),
         exposed: Arc::new(agents),
         card: CardSettings {

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use crate::fixture::{ServerOptions, send, send_to, serve};
 
-type ReceivedPosts = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
+pub(crate) type ReceivedPosts = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
 
 /// Records the posts that it receives; the first `failures` posts are refused.
-struct Webhook {
-    url: String,
+pub(crate) struct Webhook {
+    pub(crate) url: String,
     received: ReceivedPosts,
     /// The number of posts, including refused ones.
     attempts: Arc<Mutex<u32>>,
@@ -52,7 +52,7 @@ async fn take(State(webhook_state): State<WebhookState>, request: Request) -> St
 }
 
 impl Webhook {
-    async fn start(failures: u32) -> Self {
+    pub(crate) async fn start(failures: u32) -> Self {
         let received = ReceivedPosts::default();
         let attempts = Arc::new(Mutex::new(0));
         let webhook_state = WebhookState {
@@ -68,7 +68,7 @@ impl Webhook {
     }
 
     /// Waits until `count` posts were received.
-    async fn posts(&self, count: usize) -> Vec<(HeaderMap, Value)> {
+    pub(crate) async fn posts(&self, count: usize) -> Vec<(HeaderMap, Value)> {
         for _ in 0..600 {
             let received = self.received.lock().unwrap().clone();
             if received.len() >= count {
@@ -80,7 +80,7 @@ impl Webhook {
     }
 }
 
-fn options() -> ServerOptions {
+pub(crate) fn options() -> ServerOptions {
     let mut options = ServerOptions { webhooks: true, ..ServerOptions::default() };
     options.settings.notification_pause = Duration::from_millis(20);
     options

@@ -1,5 +1,6 @@
 //! Defines the navigator agent: the settings that it needs and the tools that it provides.
 
+use lango_keystore::SecretHandles;
 use lango_runtime::AgentParts;
 use lango_tool::RegisteredTool;
 
@@ -9,12 +10,14 @@ use crate::{Navigator, NavigatorSettings};
 /// Opens web pages in a real browser. It stores nothing in the database.
 pub struct NavigatorAgent {
     navigator: Navigator,
+    handles: SecretHandles,
 }
 
 impl NavigatorAgent {
     /// Opens the navigator. No browser is started before a tool needs one.
     pub fn open(settings: NavigatorSettings) -> Self {
-        Self { navigator: Navigator::new(settings) }
+        let handles = settings.handles.clone();
+        Self { navigator: Navigator::new(settings), handles }
     }
 
     /// Returns the browsers, which live as long as the tools or until [`Navigator::close`].
@@ -30,7 +33,7 @@ impl NavigatorAgent {
             RegisteredTool::new(Navigate::new(navigator())),
             RegisteredTool::new(Read::new(navigator())),
             RegisteredTool::new(Click::new(navigator())),
-            RegisteredTool::new(Type::new(navigator())),
+            RegisteredTool::new(Type::new(navigator(), self.handles.clone())),
             RegisteredTool::new(Wait::new(navigator())),
             RegisteredTool::new(Screenshot::new(navigator())),
             RegisteredTool::new(Back::new(navigator())),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lango_egress::{Guard, ProxyLimits};
+use lango_keystore::SecretHandles;
 
 /// Configures the navigator's browser: which one, where it may go, how long it lives, where files
 /// go.
@@ -31,6 +32,8 @@ pub struct NavigatorSettings {
     pub guard: Guard,
     /// The limits of the proxy.
     pub proxy: ProxyLimits,
+    /// The handles of secrets that may be typed into pages.
+    pub handles: SecretHandles,
 }
 
 impl NavigatorSettings {
@@ -48,6 +51,7 @@ impl NavigatorSettings {
             browsers: 4,
             guard,
             proxy: ProxyLimits::default(),
+            handles: SecretHandles::default(),
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use lango_keystore::KeyStoreError;
 use lango_runtime::AgentParts;
-use lango_store::{Database, StoreError};
+use lango_store::Database;
 use lango_tool::RegisteredTool;
 
 use crate::files::{
@@ -35,12 +36,16 @@ impl OperatorAgent {
     pub async fn open(
         settings: OperatorSettings,
         resources: OperatorResources,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, KeyStoreError> {
         let OperatorResources { workspace, database } = resources;
+        let mut records = Records::open(database).await?;
+        if let Some(store) = settings.key_store.clone() {
+            records = records.with_key_store(store)?;
+        }
         Ok(Self {
             workspace,
             settings: Arc::new(settings),
-            records: Records::open(database).await?,
+            records,
             processes: Processes::default(),
         })
     }

@@ -1,6 +1,6 @@
 //! Limits how much the operator's tools may read, return and run.
 
-use lango_keystore::SecretHandles;
+use lango_keystore::{KeyStore, SecretHandles};
 use lango_sandbox::{Sandbox, SandboxPolicy};
 
 use crate::{Environment, Skills};
@@ -39,6 +39,8 @@ pub struct OperatorSettings {
     pub skills: Skills,
     /// The handles of secrets that commands get in their environment.
     pub handles: SecretHandles,
+    /// The vault; its key encrypts recorded files that hold secrets.
+    pub key_store: Option<KeyStore>,
 }
 
 impl Default for OperatorSettings {
@@ -59,6 +61,7 @@ impl Default for OperatorSettings {
             policy: SandboxPolicy::default(),
             skills: Skills::default(),
             handles: SecretHandles::default(),
+            key_store: None,
         }
     }
 }

@@ -37,6 +37,12 @@ pub struct RemoteAgentConfig {
     /// file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_env: Option<String>,
+    /// The bearer token for it: a secret of the vault, `secret:NAME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// The token, once it was read from the vault.
+    #[serde(skip)]
+    pub resolved_token: Option<lango_keystore::SecretBytes>,
     /// Places beside the card's own host that the agent may be at, such as `api.example.org`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow_hosts: Vec<String>,

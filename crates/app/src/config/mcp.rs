@@ -22,7 +22,8 @@ impl Default for McpConfig {
 }
 
 /// One MCP server: a program (`command`) or an address (`url`). Its keys are written as other
-/// programs write them. `${VARIABLE}` and `${VARIABLE:-otherwise}` are replaced in values.
+/// programs write them. `${VARIABLE}` and `${VARIABLE:-otherwise}` are replaced in values. A value of
+/// `env` or `headers` can be a secret of the vault: `secret:NAME`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields, default)]
 #[expect(
@@ -45,10 +46,14 @@ pub struct McpServerConfig {
     pub headers: BTreeMap<String, String>,
     /// The environment variable that holds the token for the address.
     pub bearer_token_env_var: Option<String>,
+    /// The token for the address: a secret of the vault, `secret:NAME`.
+    pub bearer_token: Option<String>,
     /// A client for `lango mcp login` that was registered by hand.
     pub oauth_client_id: Option<String>,
     /// The environment variable that holds the secret of that client.
     pub oauth_client_secret_env_var: Option<String>,
+    /// The secret of that client: a secret of the vault, `secret:NAME`.
+    pub oauth_client_secret: Option<String>,
     /// Scopes that `lango mcp login` asks for; those that the server names when empty.
     pub oauth_scopes: Vec<String>,
     /// The agent that owns its tools.
@@ -93,8 +98,10 @@ impl Default for McpServerConfig {
             url: None,
             headers: BTreeMap::new(),
             bearer_token_env_var: None,
+            bearer_token: None,
             oauth_client_id: None,
             oauth_client_secret_env_var: None,
+            oauth_client_secret: None,
             oauth_scopes: Vec::new(),
             agent: None,
             enabled: true,

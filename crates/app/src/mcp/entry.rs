@@ -14,6 +14,7 @@ use super::variables::{EntryVariables, is_withheld};
 use crate::config::{Config, McpServerConfig};
 use crate::environment::read_variable_even_empty;
 use crate::home;
+use crate::secret_values::{SecretValues, find_secret_name, names_secret};
 
 /// Limits the timeouts that a user may set.
 const MAX_TIMEOUT_SECONDS: u64 = 24 * 3600;
@@ -42,12 +43,16 @@ impl From<String> for EntryError {
 }
 
 /// Converts one entry of the user's configuration. The error says what is wrong with it.
-pub fn resolve_entry(name: &str, given: &McpServerConfig) -> Result<ServerConfig, EntryError> {
+pub fn resolve_entry(
+    name: &str,
+    given: &McpServerConfig,
+    secrets: &SecretValues,
+) -> Result<ServerConfig, EntryError> {
     let directory = given.cwd.as_deref().map(|cwd| {
         let cwd = expand_variables(cwd, &EntryVariables::All)?;
         Ok::<_, EntryError>(home::expand_path(&cwd)?)
     });
-    resolve_with(name, given, directory.transpose()?, &EntryVariables::All)
+    resolve_with(name, given, directory.transpose()?, &EntryVariables::All, secrets)
 }
 
 /// Converts an entry with these variables, to run in this directory.
@@ -56,6 +61,7 @@ fn resolve_with(
     given: &McpServerConfig,
     directory: Option<PathBuf>,
     variables: &EntryVariables<'_>,
+    secrets: &SecretValues,
 ) -> Result<ServerConfig, EntryError> {
     let name: ServerName = name.parse().map_err(|error| format!("{error}"))?;
     let transport = match (&given.command, &given.url) {
@@ -70,7 +76,7 @@ fn resolve_with(
                 .iter()
                 .map(|text| expand_variables(text, variables))
                 .collect::<Result<_, _>>()?,
-            environment: expand_values(&given.env, variables)?,
+            environment: expand_values(name.as_str(), &given.env, variables, secrets)?,
             directory,
             sandbox: given.sandbox,
             writable: given
@@ -82,12 +88,22 @@ fn resolve_with(
         }),
         (None, Some(url)) => TransportConfig::Http(HttpConfig {
             url: parse_address(&expand_variables(url, variables)?)?,
-            headers: expand_values(&given.headers, variables)?,
-            bearer_token: read_variable(given.bearer_token_env_var.as_deref())?,
+            headers: expand_values(name.as_str(), &given.headers, variables, secrets)?,
+            bearer_token: read_token(
+                (name.as_str(), "bearer_token"),
+                given.bearer_token.as_deref(),
+                given.bearer_token_env_var.as_deref(),
+                secrets,
+            )?,
             oauth: OauthConfig {
                 client_id: given.oauth_client_id.clone(),
                 client_metadata_url: None,
-                client_secret: read_variable(given.oauth_client_secret_env_var.as_deref())?,
+                client_secret: read_token(
+                    (name.as_str(), "oauth_client_secret"),
+                    given.oauth_client_secret.as_deref(),
+                    given.oauth_client_secret_env_var.as_deref(),
+                    secrets,
+                )?,
                 scopes: given.oauth_scopes.clone(),
             },
         }),
@@ -165,11 +181,17 @@ pub(super) fn resolve_project_entry(
         )));
     }
     let given = import_entry(entry)?;
+    if names_secret(&given) {
+        return Err(EntryError::invalid(
+            "it names a secret of the vault, and no project gets one. To give it yourself: lango mcp \
+             add --help",
+        ));
+    }
     let variables = EntryVariables::Named(&project_entry.variables);
     let directory =
         given.cwd.as_deref().map(|cwd| expand_variables(cwd, &variables)).transpose()?;
     let directory = directory.map(|cwd| project.join(cwd));
-    let resolved = resolve_with(name, &given, directory, &variables)?;
+    let resolved = resolve_with(name, &given, directory, &variables, &SecretValues::default())?;
     Ok(ServerConfig { source: ConfigSource::Project(project_entry), ..resolved })
 }
 
@@ -199,12 +221,36 @@ fn expand_variables(text: &str, variables: &EntryVariables<'_>) -> Result<String
 }
 
 fn expand_values(
+    server: &str,
     given: &BTreeMap<String, String>,
     variables: &EntryVariables<'_>,
+    secrets: &SecretValues,
 ) -> Result<BTreeMap<String, String>, EntryError> {
-    let expand =
-        |(name, value): (&String, &String)| Ok((name.clone(), expand_variables(value, variables)?));
+    let expand = |(name, value): (&String, &String)| {
+        let value = match find_secret_name(value) {
+            Some(secret) => secrets.look_up(server, secret)?,
+            None => expand_variables(value, variables)?,
+        };
+        Ok((name.clone(), value))
+    };
     given.iter().map(expand).collect()
+}
+
+/// Returns the secret that a key of an entry names, or the value of a variable.
+fn read_token(
+    (server, key): (&str, &str),
+    secret: Option<&str>,
+    variable: Option<&str>,
+    secrets: &SecretValues,
+) -> Result<Option<String>, EntryError> {
+    let Some(given) = secret else { return read_variable(variable) };
+    let name = find_secret_name(given).ok_or_else(|| {
+        EntryError::invalid(format!(
+            "{key} is not secret:NAME. Tokens are not kept in the configuration: store it with lango \
+             secrets set NAME, then write secret:NAME"
+        ))
+    })?;
+    Ok(Some(secrets.look_up(server, name)?))
 }
 
 fn read_variable(name: Option<&str>) -> Result<Option<String>, EntryError> {

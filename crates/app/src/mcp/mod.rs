@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lango_keystore::KeyStore;
 use lango_mcp::client::{
     ClientEnvironment, KnownServers, MAX_SERVER_FILE_BYTES, NoPerson, Person, ProcessEnvironment,
     Server, ServerConfig, Servers, ToolState, TransportConfig, read_servers, server_home,
@@ -18,6 +19,7 @@ use lango_tool::RegisteredTool;
 use crate::config::Config;
 use crate::definition::is_trusted;
 use crate::provider::ReadyModels;
+use crate::secret_values::SecretValues;
 use crate::{App, AppError, Home, confinement, web};
 
 pub use entry::{EntryError, import_entry, resolve_entry};
@@ -36,10 +38,10 @@ pub struct ConfiguredServers {
 
 /// Reads the user's servers and, where the directory is trusted, the project's, which a person has to
 /// approve one by one. An entry that cannot be used is a notice; the others work.
-pub fn servers(config: &Config, workspace: &Path) -> ConfiguredServers {
+fn servers(config: &Config, workspace: &Path, secrets: &SecretValues) -> ConfiguredServers {
     let mut found = ConfiguredServers::default();
     for (name, given) in &config.mcp_servers {
-        match resolve_entry(name, given) {
+        match resolve_entry(name, given, secrets) {
             Ok(server) => found.servers.push(server),
             // A server that is switched off may lack its variables.
             Err(_) if !given.enabled => {}
@@ -59,6 +61,16 @@ pub fn servers(config: &Config, workspace: &Path) -> ConfiguredServers {
         Ok(Some(text)) => add_project_servers(&text, config, workspace, &mut found),
     }
     found
+}
+
+/// Reads the servers, with the secrets of the vault that they name.
+pub async fn read_configured_servers(
+    config: &Config,
+    workspace: &Path,
+    store: &KeyStore,
+) -> ConfiguredServers {
+    let secrets = SecretValues::read_for_servers(config, store).await;
+    servers(config, workspace, &secrets)
 }
 
 /// Tells whether the names are equal, or one continues the other as tool names do: a rule for the
@@ -123,7 +135,7 @@ pub fn read_optional_file(file: &Path) -> Result<Option<String>, String> {
     Ok(Some(text))
 }
 
-/// Returns the directory of the tokens.
+/// Returns the directory in which earlier versions stored tokens.
 pub(crate) fn token_directory(home: &Home) -> PathBuf {
     home.data.join("mcp")
 }
@@ -153,6 +165,7 @@ pub fn build_client_environment(
     workspace: &Path,
     person: Arc<dyn Person>,
     model: Option<Arc<dyn Model>>,
+    key_store: KeyStore,
 ) -> Result<ClientEnvironment, AppError> {
     Ok(ClientEnvironment {
         process_environment: ProcessEnvironment {
@@ -162,7 +175,7 @@ pub fn build_client_environment(
             homes: homes_directory(home),
         },
         rules: web::egress_rules(config)?,
-        tokens: token_directory(home),
+        key_store,
         person,
         model,
     })
@@ -196,12 +209,13 @@ pub(crate) struct McpTools {
 pub(crate) async fn start_servers(
     app: &App,
     workspace: &Path,
-    database: &Database,
+    (database, store): (&Database, &KeyStore),
     person: Arc<dyn Person>,
     models: &ReadyModels,
 ) -> Result<McpTools, AppError> {
     let config = app.config();
-    let ConfiguredServers { servers, mut notices } = servers(config, workspace);
+    let ConfiguredServers { servers, mut notices } =
+        read_configured_servers(config, workspace, store).await;
     // Nothing is opened if no server is used.
     if servers.is_empty() {
         return Ok(McpTools { notices, ..McpTools::default() });
@@ -210,7 +224,8 @@ pub(crate) async fn start_servers(
     let writer = models.writer.clone();
     notices.extend(servers.iter().filter(|_| writer.is_none()).filter_map(missing_sampling_notice));
     let asked = Arc::clone(&person);
-    let environment = build_client_environment(config, &app.home, workspace, person, writer)?;
+    let environment =
+        build_client_environment(config, &app.home, workspace, person, writer, store.clone())?;
     // The embedded model has no prompt that could fill up, and can only call what it is offered.
     let is_embedded = models.choice.is_embedded();
     let fold_above = if is_embedded { usize::MAX } else { config.mcp.fold_bytes };
@@ -253,25 +268,26 @@ fn missing_sampling_notice(server: &ServerConfig) -> Option<String> {
 pub(crate) async fn list_known_tools(
     app: &App,
     workspace: &Path,
-    database: &Database,
+    (database, store): (&Database, &KeyStore),
 ) -> Result<Vec<RegisteredTool>, AppError> {
-    let servers = servers(app.config(), workspace).servers;
+    // Nothing is started, so that no secret is needed.
+    let servers = servers(app.config(), workspace, &SecretValues::unread()).servers;
     if servers.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(open_known(app, workspace, database, servers).await?.offer_tools().tools)
+    Ok(open_known(app, workspace, (database, store), servers).await?.offer_tools().tools)
 }
 
 /// Returns these servers with their stored state, for inspection.
 pub async fn open_known(
     app: &App,
     workspace: &Path,
-    database: &Database,
+    (database, store): (&Database, &KeyStore),
     configured: Vec<ServerConfig>,
 ) -> Result<Servers, AppError> {
     let config = app.config();
-    let environment =
-        build_client_environment(config, &app.home, workspace, Arc::new(NoPerson), None)?;
+    let (person, store) = (Arc::new(NoPerson), store.clone());
+    let environment = build_client_environment(config, &app.home, workspace, person, None, store)?;
     open(configured, environment, database.clone(), config.mcp.fold_bytes).await
 }
 

@@ -85,12 +85,18 @@ async fn check_mcp_servers(
     inspection: &Inspection,
 ) -> Option<DoctorCheck> {
     let what = "mcp servers";
-    let configured = mcp::servers(context.config(), &inspection.workspace);
+    let database = &inspection.stores.database;
+    let store = match context.app.open_key_store(database.clone()).await {
+        Ok(store) => store,
+        Err(error) => return Some(build_check(what, Err(error.to_string()))),
+    };
+    let (config, workspace) = (context.config(), &inspection.workspace);
+    let configured = mcp::read_configured_servers(config, workspace, &store).await;
     let mut lines = configured.notices;
     let mut state = if lines.is_empty() { CheckState::Good } else { CheckState::Note };
     if !configured.servers.is_empty() {
-        let (workspace, database) = (&inspection.workspace, &inspection.stores.database);
-        match mcp::open_known(&context.app, workspace, database, configured.servers).await {
+        let means = (database, &store);
+        match mcp::open_known(&context.app, workspace, means, configured.servers).await {
             Err(error) => return Some(build_check(what, Err(error.to_string()))),
             Ok(servers) => {
                 for server in servers.iter().rev() {

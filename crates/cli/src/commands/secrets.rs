@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Read as _};
 
+use lango_app::parse_origin;
 use lango_keystore::{
     EntryAttributes, EntryInfo, EntryKind, EntryName, KeyStoreError, SecretBytes,
 };
@@ -26,7 +27,7 @@ pub(crate) async fn secrets(
 ) -> Result<ExitStatus, Failure> {
     let printer = context.printer;
     match command {
-        SecretsCommand::Set { name } => set(context, &name).await?,
+        SecretsCommand::Set { name, origin } => set(context, &name, origin.as_deref()).await?,
         SecretsCommand::List { json } => {
             let secrets = open(context).await?.list(EntryKind::Secret).await?;
             if json {
@@ -56,15 +57,19 @@ pub(crate) async fn secrets(
     Ok(ExitStatus::Success)
 }
 
-async fn set(context: &CommandContext, name: &str) -> Result<(), Failure> {
+async fn set(context: &CommandContext, name: &str, origin: Option<&str>) -> Result<(), Failure> {
     let name = parse(name)?;
+    let origin = origin.map(parse_origin).transpose()?;
     let store = open(context).await?;
     let value = read_value(&name).await?;
     if value.is_empty() {
         return Err(Failure::usage("the value is empty; nothing was stored"));
     }
     let short = value.len() < SHORT_BYTES;
-    let attributes = EntryAttributes::default();
+    // A secret that is bound to a site stays bound to it.
+    let before = store.find(EntryKind::Secret, &name).await?;
+    let origin = origin.or_else(|| before.and_then(|entry| entry.attributes.origin));
+    let attributes = EntryAttributes { origin, ..EntryAttributes::default() };
     let actor = actor("lango secrets set");
     let entry = store.put(EntryKind::Secret, &name, &value, attributes, &actor).await?;
     let done = if entry.version == 1 { "Stored" } else { "Replaced" };
@@ -105,8 +110,9 @@ fn parse(name: &str) -> Result<EntryName, Failure> {
 fn render(secrets: &[EntryInfo]) -> String {
     let row = |secret: &EntryInfo| {
         let used = secret.used_at.map_or("never".to_owned(), local_time);
-        vec![secret.name.to_string(), local_time(secret.updated_at), used]
+        let origin = secret.attributes.origin.clone().unwrap_or_default();
+        vec![secret.name.to_string(), local_time(secret.updated_at), used, origin]
     };
     let rows: Vec<Vec<String>> = secrets.iter().map(row).collect();
-    render_table(&["SECRET", "STORED", "USED"], &rows)
+    render_table(&["SECRET", "STORED", "USED", "ONLY FOR"], &rows)
 }

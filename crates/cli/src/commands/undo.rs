@@ -27,7 +27,8 @@ pub(crate) async fn undo(
     arguments: UndoArguments,
 ) -> Result<ExitStatus, Failure> {
     let Stores { database, .. } = context.app.open_stores().await?;
-    let log = Records::open(database).await?;
+    let store = context.app.open_key_store(database.clone()).await?;
+    let log = Records::open(database).await?.with_key_store(store)?;
     let turns = log.list_changed_turns().await?;
     if arguments.list {
         list(context.printer, &turns, arguments.json)?;

@@ -46,6 +46,9 @@ pub(crate) async fn vault(
             let time = minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(60)));
             let until = store.unlock(&passphrase, time, &actor("lango vault unlock")).await?;
             printer.print(&format!("Unlocked until {}.\n", local_time(until)))?;
+            // What waited in plain text for the vault to be unlocked.
+            let stores = context.app.open_stores().await?;
+            context.app.move_credentials(&stores.database, &store).await?;
         }
         VaultCommand::Lock => {
             store.lock(&actor("lango vault lock")).await?;
@@ -113,6 +116,7 @@ pub(crate) async fn keys(
             let kind = match kind {
                 KeyKindName::Ed25519 => KeyKind::Ed25519,
                 KeyKindName::Xchacha20 => KeyKind::Xchacha20,
+                KeyKindName::Age => KeyKind::Age,
             };
             let name = name.parse().map_err(lango_keystore::KeyStoreError::from)?;
             let key = create_key(&store, &name, kind, &actor("lango keys create")).await?;

@@ -125,3 +125,31 @@ async fn a_turn_pays_what_was_approved_and_tells_what_was_spent() {
     assert!(history.stdout.contains("confirmed"), "{history:?}");
     assert!(history.stdout.contains("the dataset"), "{history:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_embedded_model_pays_what_its_question_shows_and_tells_what_was_spent() {
+    let (lango, node) = (Lango::silent().await, TestNode::start().await);
+    set_up(&lango, &node).await;
+    for (key, value) in [("payment.confirmations", "1"), ("payment.maxFee", "0.01")] {
+        assert_eq!(lango.command(&["config", "set", key, value]).run().await.code, 0);
+    }
+    let created = wallet(&lango, &["create", "--json"]).await;
+    let created: Value = serde_json::from_str(&created.stdout).unwrap();
+    node.fund(created["address"].as_str().unwrap().parse().unwrap(), 12).await;
+
+    let line = format!("run 'pay 2 USDC to {RECIPIENT} for the dataset'");
+    let mut session = lango.at_bare_terminal(&line).start_typing();
+    session.wait_for("Pay 2 USDC to").await;
+    session.wait_for(RECIPIENT).await;
+    session.wait_for("chain 31337").await;
+    session.wait_for("for: the dataset").await;
+    session.wait_for("Allow this once?").await;
+    session.answer("y\n").await;
+    let finished = session.finish().await;
+    assert_eq!(finished.code, 0, "{finished:?}");
+    assert_eq!(node.units_of(RECIPIENT.parse().unwrap()).await, 2_000_000, "{finished:?}");
+    let spent = ["run", "--output-format", "stream-json", "how much did I spend this week"];
+    let turn = lango.bare(&spent).turn().await;
+    assert_eq!(turn.author(), "vault", "{}", turn.answer());
+    assert!(turn.answer().contains("2 USDC"), "{}", turn.answer());
+}

@@ -23,4 +23,5 @@ lango_store::on_both_engines! {
     recording::every_use_is_recorded_in_a_chain_that_can_be_verified,
     recording::many_uses_at_once_are_all_recorded,
     handles::a_handle_is_resolved_only_in_its_conversation,
+    handles::a_handle_is_bound_to_its_place_its_agent_its_origin_and_its_time,
 }

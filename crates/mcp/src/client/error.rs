@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lango_keystore::KeyStoreError;
 use lango_store::StoreError;
 use lango_text::make_visible_short;
 
@@ -148,6 +149,17 @@ pub enum ClientError {
         /// The reason.
         reason: String,
     },
+    /// The tokens of a server are in a vault that is locked, or cannot be used. The user can act.
+    #[error("the tokens of the MCP server {server} cannot be used: {source}")]
+    Tokens {
+        /// Its name.
+        server: String,
+        /// The reason.
+        source: KeyStoreError,
+    },
+    /// The vault failed.
+    #[error(transparent)]
+    KeyStore(#[from] KeyStoreError),
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),

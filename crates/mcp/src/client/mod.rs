@@ -29,12 +29,13 @@ mod sampling;
 mod server;
 mod server_home;
 mod servers;
+mod tokens;
 mod tool;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use lango_egress::Rules;
+use lango_keystore::KeyStore;
 use lango_model::Model;
 
 pub use child::ProcessEnvironment;
@@ -58,6 +59,7 @@ pub use reading::{PromptView, ResourceView, ServerDescription};
 pub use server::Server;
 pub use server_home::{delete_home, server_home};
 pub use servers::{Servers, ToolOffer};
+pub use tokens::move_token_files;
 
 /// Holds what all servers share: the limits of programs and addresses, the tokens, and who answers
 /// questions.
@@ -66,8 +68,8 @@ pub struct ClientEnvironment {
     pub process_environment: ProcessEnvironment,
     /// The rules for addresses that may be reached.
     pub rules: Rules,
-    /// The directory of the tokens.
-    pub tokens: PathBuf,
+    /// The vault, which keeps the tokens.
+    pub key_store: KeyStore,
     /// The person who answers questions.
     pub person: Arc<dyn Person>,
     /// The model that servers may use, as far as the user allowed it.

@@ -1,21 +1,19 @@
-//! Signs in to servers with OAuth and stores the tokens.
+//! Signs in to servers with OAuth.
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use rmcp::transport::auth::{
     AuthClient, AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession,
-    CredentialStore, OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest, StoredCredentials,
+    OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest,
 };
-use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::config::{HttpConfig, ServerConfig, TransportConfig};
 use super::http::{GuardedHttp, guard_for, scope_in};
+use super::tokens::StoredTokens;
 use super::{ClientEnvironment, ClientError};
 
 /// Limits the size of a request to the callback endpoint.
@@ -33,8 +31,8 @@ pub(crate) async fn client(
     environment: &ClientEnvironment,
 ) -> Result<AuthorizedHttp, ClientError> {
     let http = guarded(config, address, environment)?;
-    let tokens = TokenFile::new(config, address, &environment.tokens);
-    let has_tokens = tokens.read_or_report().is_some();
+    let tokens = StoredTokens::new(config, address, &environment.key_store)?;
+    let has_tokens = tokens.open().await?.is_some();
     let mut manager = manager(config, address, &http, tokens).await?;
     // A token cannot be renewed without the address of the authorization server. Without a token
     // there is nothing to renew, and no request is sent.
@@ -59,7 +57,7 @@ async fn manager(
     config: &ServerConfig,
     address: &HttpConfig,
     http: &GuardedHttp,
-    tokens: TokenFile,
+    tokens: StoredTokens,
 ) -> Result<AuthorizationManager, ClientError> {
     let client: Arc<dyn OAuthHttpClient> = Arc::new(http.clone());
     let mut manager =
@@ -125,13 +123,13 @@ impl Login {
         };
         let failed = |error: AuthError| login_failed(config, &error);
         let http = guarded(config, address, environment)?;
-        let tokens = TokenFile::new(config, address, &environment.tokens);
+        let tokens = StoredTokens::new(config, address, &environment.key_store)?;
         let more = challenge.filter(|challenge| challenge.contains("insufficient_scope"));
         let more = more.and_then(scope_in).unwrap_or_default();
         let mut scopes = scopes.to_vec();
         scopes.extend(more.split_whitespace().map(str::to_owned));
         // A request for more scopes keeps the granted ones.
-        let known = tokens.read_or_report().filter(|_| !scopes.is_empty());
+        let known = tokens.open().await?.filter(|_| !scopes.is_empty());
         let known_scopes = known.map(|known| known.granted_scopes).unwrap_or_default();
         let mut manager = manager(config, address, &http, tokens).await?;
         let resolved = match challenge {
@@ -241,125 +239,20 @@ async fn answer(mut stream: TcpStream) -> io::Result<Option<String>> {
     Ok(path)
 }
 
-/// Stores the tokens of one server in a file that only its owner can read.
-#[derive(Debug, Clone)]
-pub(crate) struct TokenFile {
-    path: PathBuf,
-    /// The URL that they belong to; they are not sent to another one.
-    resource: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct TokenRecord {
-    resource: String,
-    credentials: StoredCredentials,
-}
-
-impl TokenFile {
-    fn new(config: &ServerConfig, address: &HttpConfig, directory: &Path) -> Self {
-        // A project's server must not get the tokens of the user's own with the same name.
-        let scope = match config.source.scope() {
-            none if none.is_empty() => String::new(),
-            scope => format!("-{}", &super::pin::digest_parts(&[&scope])[..12]),
-        };
-        let path = directory.join(format!("{}{scope}.json", config.name));
-        Self { path, resource: address.url.to_string() }
-    }
-
-    fn read(&self) -> Result<Option<StoredCredentials>, String> {
-        let text = match std::fs::read_to_string(&self.path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(format!("{}: {error}", self.path.display())),
-        };
-        // The error itself may quote a token.
-        let record: TokenRecord = serde_json::from_str(&text).map_err(|error| {
-            let (path, line, column) = (self.path.display(), error.line(), error.column());
-            format!("{path} is damaged at line {line}, column {column}")
-        })?;
-        Ok((record.resource == self.resource).then_some(record.credentials))
-    }
-
-    /// Reads the tokens. Those that cannot be read count as missing: the server then asks for a
-    /// login, which writes them anew.
-    fn read_or_report(&self) -> Option<StoredCredentials> {
-        self.read().unwrap_or_else(|reason| {
-            tracing::warn!(reason, "stored tokens of an MCP server cannot be read");
-            None
-        })
-    }
-
-    fn write(&self, credentials: StoredCredentials) -> Result<(), String> {
-        let record = TokenRecord { resource: self.resource.clone(), credentials };
-        let text = serde_json::to_string(&record).map_err(|error| error.to_string())?;
-        write_private(&self.path, &text).map_err(|e| format!("{}: {e}", self.path.display()))
-    }
-
-    fn remove(&self) -> Result<bool, String> {
-        match std::fs::remove_file(&self.path) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(format!("{}: {error}", self.path.display())),
-        }
-    }
-}
-
 /// Deletes the tokens of a server. Returns false if there were none.
-pub fn logout(config: &ServerConfig, environment: &ClientEnvironment) -> Result<bool, ClientError> {
+pub async fn logout(
+    config: &ServerConfig,
+    environment: &ClientEnvironment,
+) -> Result<bool, ClientError> {
     let TransportConfig::Http(address) = &config.transport else { return Ok(false) };
-    let tokens = TokenFile::new(config, address, &environment.tokens);
-    tokens.remove().map_err(|reason| ClientError::Login { server: config.name.to_string(), reason })
+    Ok(StoredTokens::new(config, address, &environment.key_store)?.remove().await?)
 }
 
-/// Tells whether there are tokens for a server.
-pub fn is_signed_in(config: &ServerConfig, tokens: &Path) -> bool {
-    let TransportConfig::Http(address) = &config.transport else { return false };
-    TokenFile::new(config, address, tokens).read_or_report().is_some()
-}
-
-#[async_trait]
-impl CredentialStore for TokenFile {
-    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
-        self.read().map_err(AuthError::CredentialStoreError)
-    }
-
-    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
-        self.write(credentials).map_err(AuthError::CredentialStoreError)
-    }
-
-    async fn clear(&self) -> Result<(), AuthError> {
-        self.remove().map(|_| ()).map_err(AuthError::CredentialStoreError)
-    }
-}
-
-/// Writes a file atomically, readable by its owner only.
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    use std::io::Write as _;
-    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-    let directory = path.parent().unwrap_or(Path::new("."));
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-    let mut options = std::fs::OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    std::fs::rename(&temporary, path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_damaged_file_counts_as_no_tokens_and_is_not_quoted() {
-        let directory = tempfile::tempdir().unwrap();
-        let tokens =
-            TokenFile { path: directory.path().join("a.json"), resource: "https://a/".to_owned() };
-        assert_eq!(tokens.read().map(|record| record.is_some()), Ok(false));
-        std::fs::write(&tokens.path, r#"{"resource":"https://a/","credentials":"hunter2"}"#)
-            .unwrap();
-        let reason = tokens.read().map(|record| record.is_some()).unwrap_err();
-        assert!(reason.contains("is damaged at line 1") && !reason.contains("hunter2"), "{reason}");
-        assert!(tokens.read_or_report().is_none());
-    }
+/// Tells whether there are tokens for a server. It works in a locked vault.
+pub async fn is_signed_in(
+    config: &ServerConfig,
+    environment: &ClientEnvironment,
+) -> Result<bool, ClientError> {
+    let TransportConfig::Http(address) = &config.transport else { return Ok(false) };
+    Ok(StoredTokens::new(config, address, &environment.key_store)?.exist().await?)
 }

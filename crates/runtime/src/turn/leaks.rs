@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use lango_model::{CallOutcome, Message, ModelRequest, RequestedCall};
 use lango_redaction::{LeakScanner, LeakStream, Placeholders, PrivacyFilter, Scrubber};
+use serde_json::Value;
 
 /// What was replaced in one request, and what has to be done with the reply to it.
 pub(super) struct RequestGuard {
@@ -68,7 +69,51 @@ impl RequestGuard {
     /// Replaces known secrets in a call that a model made, and puts personal data back: a secret is
     /// passed by a handle, never by a model.
     pub(super) fn clean_call(&self, call: &mut RequestedCall) {
+        // A tool gets the texts that the arguments stand for, and those can be written in many ways:
+        // `\u0067` is a letter.
+        if !self.scanner.is_empty()
+            && let Ok(mut arguments) = serde_json::from_str::<Value>(&call.arguments)
+            && self.clean_value(&mut arguments)
+        {
+            call.arguments = arguments.to_string();
+        }
         call.arguments = self.clean(&call.arguments);
+        replace(&mut call.name, |name| self.scanner.scrub(name));
+    }
+
+    /// Replaces known secrets in all texts and names of a value. Returns whether there was one.
+    fn clean_value(&self, value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => match self.scanner.scrub(text) {
+                Cow::Borrowed(_) => false,
+                Cow::Owned(clean) => {
+                    *text = clean;
+                    true
+                }
+            },
+            Value::Array(items) => {
+                // All of them, not only the first that has one.
+                let found =
+                    items.iter_mut().filter_map(|item| self.clean_value(item).then_some(()));
+                found.count() > 0
+            }
+            Value::Object(members) => {
+                let mut found = false;
+                let clean = std::mem::take(members).into_iter().map(|(name, mut member)| {
+                    found |= self.clean_value(&mut member);
+                    match self.scanner.scrub(&name) {
+                        Cow::Borrowed(_) => (name, member),
+                        Cow::Owned(clean) => {
+                            found = true;
+                            (clean, member)
+                        }
+                    }
+                });
+                *members = clean.collect();
+                found
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
     }
 
     /// The same for a text.

@@ -129,13 +129,17 @@ impl PostgresDatabase {
         }
     }
 
-    pub(crate) async fn vacuum(&self, tables: &[&'static str]) -> Result<(), StoreError> {
+    pub(crate) async fn vacuum(
+        &self,
+        command: &'static str,
+        tables: &[&'static str],
+    ) -> Result<(), StoreError> {
         for table in tables {
             let vacuum = async {
                 let connection = self.shared.connection().await?;
                 // Takes as long as the table is large.
                 connection.batch_execute("SET statement_timeout = 0").await?;
-                connection.batch_execute(&format!("VACUUM {table}")).await?;
+                connection.batch_execute(&format!("{command} {table}")).await?;
                 connection
                     .batch_execute("RESET statement_timeout")
                     .await

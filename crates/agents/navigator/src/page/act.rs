@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lango_keystore::SecretBytes;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -104,6 +105,48 @@ pub(crate) async fn type_text(
         press_key(browser, "Enter", "Enter", 13, Some("\r")).await?;
     }
     Ok(how)
+}
+
+/// Puts a secret into a field, replacing its content, if the field's document is of this origin at that
+/// very moment. It is not typed key by key: keys would go to whatever page is there then.
+pub(crate) async fn type_secret(
+    browser: &Browser,
+    element: &Element,
+    value: &SecretBytes,
+    origin: &str,
+    submit: bool,
+) -> Result<String, NavigatorError> {
+    let prepared = prepare_element(browser, element).await?;
+    let is_field = matches!(
+        (prepared.tag.as_str(), prepared.r#type.as_str()),
+        ("INPUT", "text" | "password" | "email" | "tel" | "url" | "number" | "search" | "")
+            | ("TEXTAREA", _)
+    );
+    if prepared.disabled || !is_field {
+        return Err(unsuitable_error(element, "takes no secret: it is no field for text"));
+    }
+    let text = value
+        .reveal_text()
+        .ok_or_else(|| unsuitable_error(element, "takes text, and this secret is none"))?;
+    let _: bool =
+        browser.call_on_element(&element.frame, &element.object, "focusField", Vec::new()).await?;
+    let values = vec![Value::from(origin), Value::from(text)];
+    let done: String =
+        browser.call_on_element(&element.frame, &element.object, "assignAt", values).await?;
+    match done.as_str() {
+        "taken" => {}
+        "moved" => {
+            return Err(NavigatorError::Unsuitable(format!(
+                "the page is not one of {origin} any more; nothing was typed. Read it again \
+                 (browser_read with mode outline)"
+            )));
+        }
+        _ => return Err(unsuitable_error(element, "did not take the secret as it is")),
+    }
+    if submit {
+        press_key(browser, "Enter", "Enter", 13, Some("\r")).await?;
+    }
+    Ok(String::new())
 }
 
 async fn prepare_element(

@@ -10,7 +10,7 @@ pub(crate) mod script;
 mod sensitivity;
 mod tree;
 
-pub(crate) use act::{click_element, has_changed, type_text, watch_changes};
+pub(crate) use act::{click_element, has_changed, type_secret, type_text, watch_changes};
 pub(crate) use element::{Element, ElementChoice, find_element};
 pub(crate) use origin::{PageText, clean_line, display_address};
 pub(crate) use outline::{Outline, OutlinePart};

@@ -338,6 +338,14 @@ function choose(text) {
 }
 
 /** Sets a field that has a form of its own, such as a date. */
+// Puts a value into a field, if its document is of this origin now. The check and the change are one
+// step: a page that has gone on takes nothing along.
+function assignAt(origin, text) {
+  const place = this.ownerDocument && this.ownerDocument.defaultView;
+  if (!place || place.origin !== origin) return "moved";
+  return assign.call(this, text) ? "taken" : "changed";
+}
+
 function assign(text) {
   this.value = text;
   this.dispatchEvent(new Event("input", { bubbles: true }));

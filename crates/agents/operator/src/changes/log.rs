@@ -3,19 +3,27 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lango_keystore::KeyStoreError;
 use lango_protocol::{SessionId, Timestamp, TurnId};
 use lango_store::{
-    Batch, Database, Durability, Migration, Row, SchemaComponent, SqlValue, Statement, StoreError,
+    Batch, Database, Durability, Migration, Row, SchemaComponent, Statement, StoreError,
 };
 use lango_tool::{ToolContext, ToolError};
 
+use super::columns::ChangeColumns;
 use super::{ChangeKind, FileChange, PreviousFile, RestoreResult};
 use crate::{Records, Workspace};
 
 pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     name: "file_changes",
-    migrations: &[Migration { version: 1, sqlite: SQLITE, postgres: POSTGRES }],
+    migrations: &[
+        Migration { version: 1, sqlite: SQLITE, postgres: POSTGRES },
+        Migration { version: 2, sqlite: SEALED, postgres: SEALED },
+    ],
 };
+
+// 1 if `path`, `other` and `content` are encrypted, because a secret of the vault is in them.
+const SEALED: &str = "ALTER TABLE file_changes ADD COLUMN sealed BIGINT NOT NULL DEFAULT 0;";
 
 // Paths are stored as bytes, because a file name need not be text.
 const SQLITE: &str = "
@@ -93,17 +101,26 @@ impl Records {
             let oldest = now - i64::try_from(UNDO_RETENTION.as_micros()).unwrap_or(i64::MAX);
             batch.push(Statement::new("DELETE FROM file_changes WHERE at < $1").bind(oldest));
             for (change, position) in changes.iter().zip(next..) {
-                let insert = build_insert(change)
+                let columns = read_columns(change);
+                let (columns, is_sealed) = match self.sealer() {
+                    Some(sealer) if columns.have_secret(sealer) => {
+                        (columns.seal(sealer, (&turn, position)).await?, true)
+                    }
+                    _ => (columns, false),
+                };
+                let insert = build_insert(change, columns)
+                    .bind(is_sealed)
                     .bind(turn.as_str())
                     .bind(position)
                     .bind(context.session.as_str())
-                    .bind(path_to_sql(workspace.root()))
+                    .bind(path_to_bytes(workspace.root()))
                     .bind(now);
                 batch.push(insert);
             }
-            database.write(batch).await
+            database.write(batch).await?;
+            Ok(())
         };
-        write.await.map(drop).map_err(|error| {
+        write.await.map_err(|error: KeyStoreError| {
             ToolError::Failed(format!(
                 "nothing was changed, because the change could not be recorded for undo: {error}"
             ))
@@ -141,16 +158,23 @@ impl Records {
         turn: TurnId,
         workspace: &Workspace,
         dry_run: bool,
-    ) -> Result<Vec<RestoreResult>, StoreError> {
+    ) -> Result<Vec<RestoreResult>, KeyStoreError> {
         let database = self.database();
         let statement = Statement::new(
-            "SELECT position, path, kind, other, content, mode, after FROM file_changes \
+            "SELECT position, path, kind, other, content, mode, after, sealed FROM file_changes \
              WHERE turn = $1 AND undone = 0 ORDER BY position DESC",
         )
         .bind(turn.to_string());
         let mut restored = Vec::new();
         for row in database.query(statement).await? {
-            let change = read_change(&row)?;
+            let blob = |column| row.optional_blob(column).map(|bytes| bytes.map(<[u8]>::to_vec));
+            let path = row.blob(1)?.to_vec();
+            let mut columns = ChangeColumns { path, other: blob(3)?, content: blob(4)? };
+            if row.boolean(7)? {
+                let sealer = self.sealer().ok_or(KeyStoreError::Locked)?;
+                columns = columns.open(sealer, (&turn.to_string(), row.integer(0)?)).await?;
+            }
+            let change = read_change(&row, columns)?;
             let result = workspace.restore_change(&change, dry_run);
             if !dry_run && result.is_settled() {
                 let done = Statement::new(
@@ -173,44 +197,72 @@ async fn next_position(database: &Database, turn: &str) -> Result<i64, StoreErro
     rows.first().map_or(Ok(1), |row| Ok(row.integer(0)? + 1))
 }
 
+/// Returns the file that a change replaces or deletes.
+fn previous_file(change: &FileChange) -> Option<&PreviousFile> {
+    match &change.kind {
+        ChangeKind::Write { before, .. } => before.as_ref(),
+        ChangeKind::DeleteFile(before) => Some(before),
+        _ => None,
+    }
+}
+
+/// Returns the names and the content that are recorded of a change.
+fn read_columns(change: &FileChange) -> ChangeColumns {
+    let other = match &change.kind {
+        ChangeKind::DeleteLink { target } | ChangeKind::MakeLink { target } => Some(target),
+        ChangeKind::Move { to } => Some(to),
+        _ => None,
+    };
+    ChangeColumns {
+        path: path_to_bytes(&change.path),
+        other: other.map(|path| path_to_bytes(path)),
+        content: previous_file(change).and_then(|before| before.content.clone()),
+    }
+}
+
 /// Builds the statement for a change; the caller binds the columns that all changes have.
-fn build_insert(change: &FileChange) -> Statement {
-    let (kind, other, before, after) = match &change.kind {
-        ChangeKind::Write { before, after } => ("write", None, before.as_ref(), Some(after)),
-        ChangeKind::DeleteFile(before) => ("delete", None, Some(before), None),
-        ChangeKind::DeleteLink { target } => ("unlink", Some(target), None, None),
-        ChangeKind::DeleteDirectory { .. } => ("rmdir", None, None, None),
-        ChangeKind::MakeDirectory => ("mkdir", None, None, None),
-        ChangeKind::MakeLink { target } => ("symlink", Some(target), None, None),
-        ChangeKind::Move { to } => ("move", Some(to), None, None),
+fn build_insert(change: &FileChange, columns: ChangeColumns) -> Statement {
+    let (kind, after) = match &change.kind {
+        ChangeKind::Write { after, .. } => ("write", Some(after)),
+        ChangeKind::DeleteFile(_) => ("delete", None),
+        ChangeKind::DeleteLink { .. } => ("unlink", None),
+        ChangeKind::DeleteDirectory { .. } => ("rmdir", None),
+        ChangeKind::MakeDirectory => ("mkdir", None),
+        ChangeKind::MakeLink { .. } => ("symlink", None),
+        ChangeKind::Move { .. } => ("move", None),
     };
     let mode = match &change.kind {
         ChangeKind::DeleteDirectory { mode } => Some(*mode),
-        _ => before.map(|before| before.mode),
+        _ => previous_file(change).map(|before| before.mode),
     };
     Statement::new(
         "INSERT INTO file_changes \
-         (path, kind, other, content, mode, after, turn, position, session, workspace, at) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+         (path, kind, other, content, mode, after, sealed, turn, position, session, workspace, at) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
     )
-    .bind(path_to_sql(&change.path))
+    .bind(columns.path)
     .bind(kind)
-    .bind(other.map(|path| path_to_sql(path)))
-    .bind(before.and_then(|before| before.content.clone()))
+    .bind(columns.other)
+    .bind(columns.content)
     .bind(mode)
     .bind(after.map(String::as_str))
 }
 
-fn read_change(row: &Row) -> Result<FileChange, StoreError> {
+fn read_change(row: &Row, columns: ChangeColumns) -> Result<FileChange, StoreError> {
+    let ChangeColumns { path, other, content } = columns;
     let mode = || {
         let mode = row.optional_integer(5)?.and_then(|mode| u32::try_from(mode).ok());
         Ok::<u32, StoreError>(mode.unwrap_or(0o600))
     };
     let before = || -> Result<PreviousFile, StoreError> {
-        let content = if row.is_null(4)? { None } else { Some(row.blob(4)?.to_vec()) };
-        Ok(PreviousFile { content, mode: mode()? })
+        Ok(PreviousFile { content: content.clone(), mode: mode()? })
     };
-    let other = || row.blob(3).map(path_from_bytes);
+    let other = || {
+        other.as_deref().map(path_from_bytes).ok_or_else(|| StoreError::Corrupt {
+            location: "file_changes".to_owned(),
+            reason: "a change has no second path".to_owned(),
+        })
+    };
     let kind = match row.text(2)? {
         "write" => ChangeKind::Write {
             before: if row.is_null(5)? { None } else { Some(before()?) },
@@ -229,12 +281,12 @@ fn read_change(row: &Row) -> Result<FileChange, StoreError> {
             });
         }
     };
-    Ok(FileChange { path: path_from_bytes(row.blob(1)?), kind })
+    Ok(FileChange { path: path_from_bytes(&path), kind })
 }
 
-fn path_to_sql(path: &Path) -> SqlValue {
+fn path_to_bytes(path: &Path) -> Vec<u8> {
     use std::os::unix::ffi::OsStrExt as _;
-    path.as_os_str().as_bytes().to_vec().into()
+    path.as_os_str().as_bytes().to_vec()
 }
 
 fn path_from_bytes(bytes: &[u8]) -> PathBuf {

@@ -4,6 +4,7 @@
 //! what another process changed since is left alone. Changes made by commands are not recorded
 //! here.
 
+mod columns;
 mod log;
 mod restore;
 

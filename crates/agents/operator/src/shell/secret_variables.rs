@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 
-use lango_keystore::{HandleUse, SecretHandles};
+use lango_keystore::{HandlePlace, HandleUse, SecretHandles};
 use lango_text::{make_visible, make_visible_short};
 use lango_tool::{Proposal, ToolContext, ToolError};
 
@@ -54,6 +54,7 @@ pub(super) async fn resolve_secrets(
         let use_ = HandleUse {
             session: &context.session,
             agent: &context.agent,
+            place: HandlePlace::Command,
             origin: None,
             what: format!("${variable} of: {}", make_visible_short(command)),
         };

@@ -12,6 +12,7 @@ use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::age_stream::generate_identity;
 use crate::agent::{VaultTools, convert_error, owner_of};
 use crate::secrets::parse_name;
 
@@ -24,8 +25,10 @@ pub enum KeyKind {
     /// Signs.
     #[default]
     Ed25519,
-    /// Encrypts.
+    /// Encrypts, for the vault itself.
     Xchacha20,
+    /// Decrypts what others encrypt for its public part.
+    Age,
 }
 
 impl KeyKind {
@@ -34,6 +37,7 @@ impl KeyKind {
         match self {
             Self::Ed25519 => EntryKind::Ed25519,
             Self::Xchacha20 => EntryKind::Xchacha20,
+            Self::Age => EntryKind::Age,
         }
     }
 }
@@ -43,7 +47,7 @@ impl KeyKind {
 pub(crate) struct CreateArguments {
     /// Name of the key, by which it is used.
     name: String,
-    /// ed25519 signs, xchacha20 encrypts.
+    /// ed25519 signs, xchacha20 encrypts, age receives what others encrypt for it.
     #[serde(default)]
     kind: KeyKind,
 }
@@ -68,13 +72,18 @@ pub async fn create_key(
             return Err(KeyStoreError::Exists { kind: *other, name: name.clone() });
         }
     }
-    let value = SecretBytes::random(32)?;
-    let public = match kind {
-        KeyKind::Xchacha20 => None,
+    let (value, public) = match kind {
+        KeyKind::Xchacha20 => (SecretBytes::random(32)?, None),
+        KeyKind::Age => {
+            let (identity, public) = generate_identity();
+            (identity, Some(public))
+        }
         KeyKind::Ed25519 => {
+            let value = SecretBytes::random(32)?;
             let pair = Ed25519KeyPair::from_seed_unchecked(value.reveal());
             let pair = pair.map_err(|_| KeyStoreError::NoRandomness)?;
-            Some(format!("ed25519:{}", STANDARD.encode(pair.public_key())))
+            let public = format!("ed25519:{}", STANDARD.encode(pair.public_key()));
+            (value, Some(public))
         }
     };
     let attributes = EntryAttributes { public, ..EntryAttributes::default() };
@@ -85,8 +94,8 @@ impl Tool for CreateKey {
     type Arguments = CreateArguments;
     type Output = CreatedKey;
     const NAME: &'static str = "crypto_create_key";
-    const DESCRIPTION: &'static str = "Creates a key in the vault. The key never leaves it; the public part of a signing key is \
-         returned.";
+    const DESCRIPTION: &'static str = "Creates a key in the vault. The key never leaves it; the public part of a signing or age \
+         key is returned.";
     const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
     const READ_ONLY: bool = false;
 
@@ -113,6 +122,10 @@ impl Tool for CreateKey {
                 CallReport::new(format!("Created the signing key {id}. Its public part:"))
                     .verbatim(public.clone())
             }
+            (KeyKind::Age, Some(public)) => CallReport::new(format!(
+                "Created the key {id}. Others encrypt for you with its public part:"
+            ))
+            .verbatim(public.clone()),
             _ => CallReport::new(format!("Created the encryption key {id}.")),
         };
         Some(report.data(output))

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use lango_keystore::SecretBytes;
+use lango_keystore::{Actor, SecretBytes};
 use lango_protocol::CallReport;
 use lango_text::{code_span, make_visible};
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
@@ -11,23 +11,25 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::DEFAULT_KEY;
+use super::age_stream::{self, MAX_BEGINNING_BYTES, decrypt_with, is_age, open_identities};
 use super::encrypt::{ARMOR, SUFFIX, open_key};
 use super::sealed_stream::decrypt_stream;
-use super::source::run_blocking;
+use super::source::{DataSource, read_piece, run_blocking};
 use crate::agent::{VaultTools, owner_of};
+use crate::files::WorkspaceFiles;
 
 pub(crate) struct Decrypt(pub(crate) VaultTools);
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DecryptArguments {
-    /// Text that `crypto_encrypt` returned.
+    /// Text that `crypto_encrypt` returned, or that age wrote.
     #[serde(default)]
     ciphertext: Option<String>,
     /// File of the workspace to decrypt instead. The plain file is created beside it.
     #[serde(default)]
     path: Option<String>,
-    /// Name of the key; `default` where none is named.
+    /// Name of the key. Where none is named: `default`, or for age every age key of the vault.
     #[serde(default)]
     key: Option<String>,
 }
@@ -58,6 +60,10 @@ impl Tool for Decrypt {
     ) -> Result<DecryptedOutput, ToolError> {
         let actor = owner_of(&context, "crypto_decrypt")?;
         let DecryptArguments { ciphertext, path, key } = arguments;
+        if is_age_source(&self.0.files, ciphertext.as_deref(), path.as_deref())? {
+            let source = DataSource::choose(ciphertext, "ciphertext", path)?;
+            return self.decrypt_age(source, key, &actor, &context).await;
+        }
         let name = key.clone().unwrap_or_else(|| DEFAULT_KEY.to_owned());
         let secret = open_key(&self.0.store, key.as_deref(), false, &actor).await?;
         match (ciphertext, path) {
@@ -69,11 +75,8 @@ impl Tool for Decrypt {
                 })?;
                 let mut plain = Zeroizing::new(Vec::new());
                 let bytes = decrypt_stream(&secret, &mut sealed.as_slice(), &mut *plain, &context)?;
-                let text = SecretBytes::new(std::mem::take(&mut *plain));
-                let label = "decrypted text";
-                let handle =
-                    self.0.handles.issue_text(text, label, &context.session, &context.agent);
-                Ok(DecryptedOutput { key: name, handle: Some(handle), path: None, bytes })
+                let handle = Some(self.issue_handle(plain, &context));
+                Ok(DecryptedOutput { key: name, handle, path: None, bytes })
             }
             (None, Some(path)) => {
                 let files = self.0.files.clone();
@@ -129,7 +132,59 @@ impl Tool for Decrypt {
     }
 }
 
+impl Decrypt {
+    /// Decrypts data in the format of age.
+    async fn decrypt_age(
+        &self,
+        source: DataSource,
+        key: Option<String>,
+        actor: &Actor,
+        context: &ToolContext,
+    ) -> Result<DecryptedOutput, ToolError> {
+        let identities = open_identities(&self.0.store, key.as_deref(), actor).await?;
+        let key = key.unwrap_or_else(|| "age".to_owned());
+        let files = self.0.files.clone();
+        let done = run_blocking(context, move |context| {
+            let (mut source, path) = source.open(&files)?;
+            let Some(path) = path else {
+                let mut plain = Zeroizing::new(Vec::new());
+                let bytes = decrypt_with(&identities, &mut source, &mut *plain, context)?;
+                return Ok((Some(plain), None, bytes));
+            };
+            let target = plain_name(&path);
+            let mut file = files.create(&target)?;
+            let written = decrypt_with(&identities, &mut source, &mut file, context);
+            let bytes = written.inspect_err(|_| files.discard(&target))?;
+            Ok((None, Some(target), bytes))
+        });
+        let (plain, path, bytes) = done.await?;
+        let handle = plain.map(|plain| self.issue_handle(plain, context));
+        Ok(DecryptedOutput { key, handle, path, bytes })
+    }
+
+    fn issue_handle(&self, mut plain: Zeroizing<Vec<u8>>, context: &ToolContext) -> String {
+        let text = SecretBytes::new(std::mem::take(&mut *plain));
+        self.0.handles.issue_text(text, "decrypted text", &context.session, &context.agent)
+    }
+}
+
+/// Tells whether a text or a file is in the format of age.
+fn is_age_source(
+    files: &WorkspaceFiles,
+    text: Option<&str>,
+    path: Option<&str>,
+) -> Result<bool, ToolError> {
+    if let Some(path) = path {
+        let (mut file, _) = files.read(path)?;
+        let mut beginning = [0; MAX_BEGINNING_BYTES];
+        let count = read_piece(&mut file, &mut beginning)?;
+        return Ok(is_age(&beginning[..count]));
+    }
+    Ok(text.is_some_and(|text| is_age(text.trim_start().as_bytes())))
+}
+
 /// Returns the name of the plain file.
 fn plain_name(path: &str) -> String {
-    path.strip_suffix(SUFFIX).map_or_else(|| format!("{path}.decrypted"), str::to_owned)
+    let plain = path.strip_suffix(SUFFIX).or_else(|| path.strip_suffix(age_stream::SUFFIX));
+    plain.map_or_else(|| format!("{path}.decrypted"), str::to_owned)
 }

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::DEFAULT_KEY;
+use super::age_stream::{self, encrypt_for};
 use super::create_key::{KeyKind, create_key};
 use super::sealed_stream::encrypt_stream;
 use super::source::{DataSource, run_blocking};
@@ -29,10 +30,11 @@ pub(crate) struct EncryptArguments {
     /// Text to encrypt.
     #[serde(default)]
     data: Option<String>,
-    /// File of the workspace to encrypt instead; NAME.enc is created beside it.
+    /// File of the workspace to encrypt instead; NAME.enc or NAME.age is created beside it.
     #[serde(default)]
     path: Option<String>,
-    /// Name of an xchacha20 key; the key `default` where none is named.
+    /// Name of an xchacha20 or age key, or the public key of a recipient (age1…); the key `default` where
+    /// none is named.
     #[serde(default)]
     key: Option<String>,
 }
@@ -73,8 +75,8 @@ impl Tool for Encrypt {
     type Arguments = EncryptArguments;
     type Output = EncryptedOutput;
     const NAME: &'static str = "crypto_encrypt";
-    const DESCRIPTION: &'static str =
-        "Encrypts a text or a file of any size with a key of the vault. The original file stays.";
+    const DESCRIPTION: &'static str = "Encrypts a text or a file of any size with a key of the vault, or for the public age key of a \
+         recipient. The original file stays.";
     const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
     const READ_ONLY: bool = false;
 
@@ -89,6 +91,29 @@ impl Tool for Encrypt {
         let files = self.0.files.clone();
         // A file that is not there is found before a key is created.
         let opened = source.open(&files)?;
+        let recipient = match &key {
+            Some(key) => age_stream::find_recipient(&self.0.store, key).await?,
+            None => None,
+        };
+        if let Some(recipient) = recipient {
+            let key = key.unwrap_or_default();
+            return run_blocking(&context, move |context| {
+                let (mut source, path) = opened;
+                let Some(path) = path else {
+                    let (mut sealed, armored) = (Vec::new(), true);
+                    let bytes =
+                        encrypt_for(&recipient, &mut source, &mut sealed, armored, context)?;
+                    let ciphertext = String::from_utf8(sealed).ok();
+                    return Ok(EncryptedOutput { key, ciphertext, path: None, bytes });
+                };
+                let target = format!("{path}{}", age_stream::SUFFIX);
+                let mut file = files.create(&target)?;
+                let written = encrypt_for(&recipient, &mut source, &mut file, false, context);
+                let bytes = written.inspect_err(|_| files.discard(&target))?;
+                Ok(EncryptedOutput { key, ciphertext: None, path: Some(target), bytes })
+            })
+            .await;
+        }
         let secret = open_key(&self.0.store, key.as_deref(), true, &actor).await?;
         let key = key.unwrap_or_else(|| DEFAULT_KEY.to_owned());
         run_blocking(&context, move |context| {
@@ -138,14 +163,15 @@ impl Tool for Encrypt {
             (Some(path), _) => {
                 let shown = make_visible(path);
                 let summary = format!(
-                    "Encrypt the file {shown} as {shown}{SUFFIX}\nwith the key {shown_key} of the vault"
+                    "Encrypt the file {shown}; the result is a new file beside it\nwith the key \
+                     {shown_key}"
                 );
                 Proposal::of(summary, [path, key])
             }
             (None, data) => {
                 let text = make_lines_visible(data.as_deref().unwrap_or_default(), "| ");
                 Proposal::of(
-                    format!("Encrypt this text with the key {shown_key} of the vault:\n{text}"),
+                    format!("Encrypt this text with the key {shown_key}:\n{text}"),
                     ["text", key],
                 )
             }

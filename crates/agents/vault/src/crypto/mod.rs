@@ -1,5 +1,6 @@
 //! The tools for cryptography. Keys stay in the vault; models get digests, signatures and paths.
 
+mod age_stream;
 mod create_key;
 mod decrypt;
 mod encrypt;

@@ -1,11 +1,11 @@
 //! Implements `payment_balance`, `payment_limits` and `payment_wallet`, which only look.
 
-use lango_payments::{BalanceView, LimitsView, PaymentDesk, WalletView};
+use lango_payments::{BalanceView, LimitsView, PaymentDesk, SpendingView, WalletView};
 use lango_protocol::CallReport;
 use lango_text::code_span;
 use lango_tool::{SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{check_owner, convert_error};
 
@@ -55,6 +55,14 @@ pub(crate) struct ShowLimits {
     desk: PaymentDesk,
 }
 
+/// The limits, and what counts towards them and longer ago.
+#[derive(Debug, Serialize)]
+pub(crate) struct LimitsAnswer {
+    #[serde(flatten)]
+    limits: LimitsView,
+    spent: SpendingView,
+}
+
 impl ShowLimits {
     pub(crate) fn new(desk: PaymentDesk) -> Self {
         Self { desk }
@@ -63,26 +71,30 @@ impl ShowLimits {
 
 impl Tool for ShowLimits {
     type Arguments = NoArguments;
-    type Output = LimitsView;
+    type Output = LimitsAnswer;
     const NAME: &'static str = "payment_limits";
-    const DESCRIPTION: &'static str = "Tells the limits of payments, and what is left of them.";
+    const DESCRIPTION: &'static str =
+        "Tells the limits of payments, what is left of them, and what was spent.";
     const LEVEL: SafetyLevel = SafetyLevel::Safe;
     const READ_ONLY: bool = true;
 
-    async fn run(&self, _: NoArguments, context: ToolContext) -> Result<LimitsView, ToolError> {
+    async fn run(&self, _: NoArguments, context: ToolContext) -> Result<LimitsAnswer, ToolError> {
         check_owner(&context)?;
-        self.desk.payments().view_limits().await.map_err(convert_error)
+        let limits = self.desk.payments().view_limits().await.map_err(convert_error)?;
+        let spent = self.desk.payments().view_spending().await.map_err(convert_error)?;
+        Ok(LimitsAnswer { limits, spent })
     }
 
     fn describe(&self, _: &NoArguments) -> Option<String> {
         Some("Looking at the limits of payments".to_owned())
     }
 
-    fn report(&self, _: &NoArguments, output: &LimitsView) -> Option<CallReport> {
-        let LimitsView { per_payment, per_day, left_in_24_hours, .. } = output;
+    fn report(&self, _: &NoArguments, output: &LimitsAnswer) -> Option<CallReport> {
+        let LimitsView { per_payment, per_day, left_in_24_hours, .. } = &output.limits;
+        let SpendingView { day, week, month } = &output.spent;
         let summary = format!(
-            "At most {per_payment} for one payment and {per_day} within 24 hours, of which \
-             {left_in_24_hours} are left."
+            "Spent: {day} today, {week} in 7 days, {month} in 30 days. At most {per_payment} for one \
+             payment and {per_day} within 24 hours, of which {left_in_24_hours} are left."
         );
         Some(CallReport::new(summary).data(output))
     }

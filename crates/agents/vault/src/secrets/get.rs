@@ -1,5 +1,6 @@
 //! Implements `secrets_get`, which gives out a handle for a secret.
 
+use lango_keystore::{HandlePlace, HandleRequest};
 use lango_protocol::CallReport;
 use lango_text::{code_span, make_visible};
 use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
@@ -19,6 +20,37 @@ pub(crate) struct GetArguments {
     /// What it is needed for, in a few words.
     #[serde(default)]
     purpose: Option<String>,
+    /// Where it goes: a variable of a command, or a field of a web page.
+    #[serde(default)]
+    r#use: SecretUse,
+}
+
+/// The kinds of places that a secret may go to.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SecretUse {
+    #[default]
+    Command,
+    FormField,
+}
+
+impl SecretUse {
+    fn place(self) -> HandlePlace {
+        match self {
+            Self::Command => HandlePlace::Command,
+            Self::FormField => HandlePlace::FormField,
+        }
+    }
+
+    /// Says how a handle is passed on.
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Command => {
+                "pass the handle on: exec_shell takes it in `secrets` as the value of a variable"
+            }
+            Self::FormField => "pass the handle on: browser_type takes it as `secret`",
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -34,7 +66,7 @@ impl Tool for GetSecret {
     type Output = IssuedSecret;
     const NAME: &'static str = "secrets_get";
     const DESCRIPTION: &'static str = "Returns a handle for a secret, never its value. A command gets the value through `secrets` \
-         of exec_shell.";
+         of exec_shell, a field of a web page through `secret` of browser_type.";
     const LEVEL: SafetyLevel = SafetyLevel::Dangerous;
     const READ_ONLY: bool = false;
 
@@ -47,15 +79,18 @@ impl Tool for GetSecret {
         owner_of(&context, &purpose)?;
         let name = parse_name(&arguments.name)?;
         let VaultTools { store, handles, .. } = &self.0;
-        let handle = handles
-            .issue(store, &name, &context.session, &context.agent, &purpose)
-            .await
-            .map_err(convert_error)?;
+        let request = HandleRequest {
+            session: &context.session,
+            agent: &context.agent,
+            place: arguments.r#use.place(),
+            purpose: &purpose,
+        };
+        let handle = handles.issue(store, &name, request).await.map_err(convert_error)?;
         Ok(IssuedSecret {
             name: name.to_string(),
             handle,
             valid_minutes: 30,
-            how_to_use: "pass the handle on: exec_shell takes it in `secrets` as the value of a variable",
+            how_to_use: arguments.r#use.advice(),
         })
     }
 
@@ -75,8 +110,9 @@ impl Tool for GetSecret {
         let purpose = arguments.purpose.as_deref().map(make_visible).unwrap_or_default();
         let purpose = if purpose.is_empty() { "not stated".to_owned() } else { purpose };
         let summary = format!(
-            "Let this conversation use the secret {name}\nfor: {purpose}\nThe model gets a handle, not \
-             the value."
+            "Let this conversation use the secret {name}\nas {}\nfor: {purpose}\nThe model gets a \
+             handle, not the value.",
+            arguments.r#use.place()
         );
         Some(Proposal::of(summary, [&arguments.name]))
     }

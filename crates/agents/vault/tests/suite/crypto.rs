@@ -139,3 +139,55 @@ async fn links_and_paths_do_not_lead_out_of_the_workspace() {
     }
     assert!(!fixture.directory.path().join("outside.enc").exists());
 }
+
+#[tokio::test]
+async fn what_is_encrypted_for_a_public_age_key_opens_with_its_own_alone() {
+    let fixture = Fixture::new().await;
+    let created =
+        fixture.output("crypto_create_key", json!({ "name": "mail", "kind": "age" })).await;
+    let public = created["public"].as_str().unwrap().to_owned();
+    assert!(public.starts_with("age1"), "{created}");
+    // Several pieces, and not a whole number of them.
+    let plain: Vec<u8> = (0..300_001_u32).map(|number| (number % 251) as u8).collect();
+    std::fs::write(fixture.path("big"), &plain).unwrap();
+    for key in [public.as_str(), "mail"] {
+        let sealed = fixture.output("crypto_encrypt", json!({ "path": "big", "key": key })).await;
+        assert_eq!(sealed["path"], "big.age");
+        std::fs::remove_file(fixture.path("big")).unwrap();
+        let bytes = std::fs::read(fixture.path("big.age")).unwrap();
+        assert!(bytes.starts_with(b"age-encryption.org/v1"));
+        fixture.output("crypto_decrypt", json!({ "path": "big.age" })).await;
+        assert_eq!(std::fs::read(fixture.path("big")).unwrap(), plain);
+        // What was changed or cut leaves no file behind.
+        std::fs::remove_file(fixture.path("big")).unwrap();
+        for broken in [bytes[..bytes.len() - 70_000].to_vec(), {
+            let mut changed = bytes.clone();
+            let middle = changed.len() / 2;
+            changed[middle] ^= 1;
+            changed
+        }] {
+            std::fs::write(fixture.path("big.age"), broken).unwrap();
+            let error = fixture.error("crypto_decrypt", json!({ "path": "big.age" })).await;
+            assert!(error.contains("changed or cut"), "{error}");
+            assert!(!fixture.path("big").exists());
+        }
+        std::fs::remove_file(fixture.path("big.age")).unwrap();
+        std::fs::write(fixture.path("big"), &plain).unwrap();
+    }
+    let text = "the spare key is under the third pot";
+    let sealed = fixture.output("crypto_encrypt", json!({ "data": text, "key": public })).await;
+    let ciphertext = sealed["ciphertext"].as_str().unwrap();
+    assert!(ciphertext.starts_with("-----BEGIN AGE ENCRYPTED FILE-----"), "{ciphertext}");
+    let opened = fixture.call("crypto_decrypt", json!({ "ciphertext": ciphertext })).await.unwrap();
+    assert!(opened.text.contains("secret-handle-"), "{opened:?}");
+    assert!(!format!("{opened:?}").contains("third pot"), "{opened:?}");
+    let other = Fixture::new().await;
+    let none = other.error("crypto_decrypt", json!({ "ciphertext": ciphertext })).await;
+    assert!(none.contains("has no age key"), "{none}");
+    other.output("crypto_create_key", json!({ "name": "mail", "kind": "age" })).await;
+    let wrong = other.error("crypto_decrypt", json!({ "ciphertext": ciphertext })).await;
+    assert!(wrong.contains("for another key"), "{wrong}");
+    let typo = public.replace("age1", "age1x");
+    let error = fixture.error("crypto_encrypt", json!({ "data": text, "key": typo })).await;
+    assert!(error.contains("is no public key of age"), "{error}");
+}

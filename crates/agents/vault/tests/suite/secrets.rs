@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lango_keystore::HandleUse;
+use lango_keystore::{HandlePlace, HandleUse};
 use lango_protocol::Space;
 use lango_vault::NoPrompt;
 use serde_json::json;
@@ -26,7 +26,8 @@ async fn a_value_comes_from_the_person_and_no_output_has_it() {
     }
     let got: serde_json::Value = serde_json::from_str(&got.text).unwrap();
     let (session, agent) = (&fixture.session, &"operator".parse().unwrap());
-    let use_ = HandleUse { session, agent, origin: None, what: "git push".to_owned() };
+    let (place, origin, what) = (HandlePlace::Command, None, "git push".to_owned());
+    let use_ = HandleUse { session, agent, place, origin, what };
     let value = fixture.handles.resolve(got["handle"].as_str().unwrap(), use_).await.unwrap();
     assert_eq!(value.reveal(), VALUE.as_bytes());
     let deleted = fixture.output("secrets_delete", json!({ "name": "github" })).await;

@@ -52,7 +52,8 @@ pub(crate) async fn a2a(
 
 async fn open_directory(context: &CommandContext) -> Result<Directory, Failure> {
     let Stores { database, .. } = context.app.open_stores().await?;
-    Ok(remotes::open_directory(context.config(), &database).await?)
+    let config = context.app.config_with_keys().await?;
+    Ok(remotes::open_directory(&config, &database).await?)
 }
 
 fn check_timeout(context: &CommandContext) -> Duration {
@@ -84,6 +85,8 @@ fn unlisted_agent(
         agent_card_url: url,
         description: None,
         token_env,
+        token: None,
+        resolved_token: None,
         allow_hosts: Vec::new(),
         card_keys: Vec::new(),
         streaming: None,

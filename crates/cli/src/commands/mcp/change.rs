@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use lango_app::SecretValues;
 use lango_app::config::{self, McpServerConfig};
 use lango_app::mcp::{self as wired, EntryError};
 use lango_mcp::client::{ConfigSource, delete_home, logout, read_servers, server_home};
@@ -59,7 +60,7 @@ fn write_entry(
     name: &str,
     given: &McpServerConfig,
 ) -> Result<(), Failure> {
-    match wired::resolve_entry(name, given) {
+    match wired::resolve_entry(name, given, &SecretValues::unread()) {
         // A variable may be set later, in the shell that uses it.
         Ok(_) | Err(EntryError::UnsetVariable(_)) => {}
         Err(why) => return Err(Failure::usage(format!("{name} cannot be used: {why}"))),
@@ -100,7 +101,7 @@ pub(super) async fn remove(
             )));
         }
         servers.known_servers().forget(&server.config).await?;
-        logout(&server.config, &environment)?;
+        logout(&server.config, &environment).await?;
         let homes = &environment.process_environment.homes;
         let home = server_home(homes, &server.config);
         if delete_files {
@@ -169,7 +170,7 @@ pub(super) fn import(
             }
             let outcome = entry.and_then(|entry| {
                 if dry_run {
-                    return wired::resolve_entry(&name, &entry)
+                    return wired::resolve_entry(&name, &entry, &SecretValues::unread())
                         .map(drop)
                         .map_err(|why| why.to_string());
                 }

@@ -35,7 +35,7 @@ struct ToolView {
     digest: String,
 }
 
-fn build_server_view(server: &Server, tokens: &std::path::Path) -> ServerView {
+fn build_server_view(server: &Server, signed_in: bool) -> ServerView {
     let config = &server.config;
     let known = server.find_stored();
     ServerView {
@@ -49,7 +49,7 @@ fn build_server_view(server: &Server, tokens: &std::path::Path) -> ServerView {
         },
         agent: config.agent.as_ref().map(ToString::to_string),
         enabled: config.enabled,
-        signed_in: is_signed_in(config, tokens),
+        signed_in,
         tools: known.map(|known| {
             known.tools.values().filter(|tool| tool.state() != ToolState::Gone).count()
         }),
@@ -68,8 +68,11 @@ pub(super) fn list_frozen_tools(server: &Server) -> Vec<String> {
 
 pub(super) async fn list(context: &CommandContext, json: bool) -> Result<(), Failure> {
     let (servers, environment) = super::load_stored_servers(context).await?;
-    let views: Vec<ServerView> =
-        servers.iter().map(|server| build_server_view(server, &environment.tokens)).collect();
+    let mut views = Vec::new();
+    for server in servers.iter() {
+        let signed_in = is_signed_in(&server.config, &environment).await?;
+        views.push(build_server_view(server, signed_in));
+    }
     if json {
         return Ok(context.printer.json(&views)?);
     }

@@ -80,7 +80,7 @@ pub(crate) async fn mcp(
         McpCommand::Login { name, scope } => login(context, &name, scope.as_deref()).await?,
         McpCommand::Logout { name } => {
             let (servers, environment) = load_stored_servers(context).await?;
-            let forgotten = logout(&servers.get(&name)?.config, &environment)?;
+            let forgotten = logout(&servers.get(&name)?.config, &environment).await?;
             context.printer.print(if forgotten {
                 "Its tokens are gone.\n"
             } else {
@@ -97,7 +97,9 @@ async fn load_stored_servers(
 ) -> Result<(Servers, ClientEnvironment), Failure> {
     let config = context.config();
     let workspace = find_workspace(None)?;
-    let configured = wired::servers(config, &workspace);
+    let Stores { database, .. } = context.app.open_stores().await?;
+    let store = context.app.open_key_store(database.clone()).await?;
+    let configured = wired::read_configured_servers(config, &workspace, &store).await;
     for notice in &configured.notices {
         context.printer.note(notice);
     }
@@ -108,9 +110,9 @@ async fn load_stored_servers(
             &workspace,
             Arc::new(NoPerson),
             None,
+            store.clone(),
         )
     };
-    let Stores { database, .. } = context.app.open_stores().await?;
     let servers =
         wired::open(configured.servers, environment()?, database, config.mcp.fold_bytes).await?;
     Ok((servers, environment()?))
@@ -165,7 +167,7 @@ async fn login(context: &CommandContext, name: &str, scope: Option<&str>) -> Res
         && address.bearer_token.is_some()
     {
         return Err(Failure::usage(format!(
-            "{name} has a token of its own (bearer_token_env_var); there is no sign-in"
+            "{name} has a token of its own (bearer_token or bearer_token_env_var); there is no sign-in"
         )));
     }
     let scopes: Vec<String> =

@@ -28,12 +28,12 @@ const DECIDING: [&str; 6] = [
 ];
 /// The most calls that a reply may have, and those of a turn: an agent whose replies come to nothing
 /// is stopped after four.
-const CALLS_IN_REPLY: usize = 8;
+pub(super) const CALLS_IN_REPLY: usize = 8;
 const CALLS_IN_TURN: usize = 3 * CALLS_IN_REPLY;
 
 /// A tool as an agent's model sees it.
-struct KnownTool {
-    name: String,
+pub(super) struct KnownTool {
+    pub(super) name: String,
     parameters: Value,
 }
 
@@ -57,7 +57,7 @@ fn at_home<'a>(lango: &'a Lango, invocation: Invocation<'a>) -> Invocation<'a> {
     invocation.set("HOME", lango.workspace())
 }
 
-async fn known_tools(lango: &Lango, agent: &str) -> Vec<KnownTool> {
+pub(super) async fn known_tools(lango: &Lango, agent: &str) -> Vec<KnownTool> {
     let shown = at_home(lango, lango.command(&["prompt", "show", agent, "--json"])).run().await;
     let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
     let read = |tool: &Value| {
@@ -93,7 +93,7 @@ fn probes(lango: &Lango, site: &Site) -> Vec<String> {
 }
 
 /// The calls of a tool with a probe: in all texts that it must have, and in each other one.
-fn calls_with(tool: &KnownTool, probe: &str) -> Vec<Value> {
+pub(super) fn calls_with(tool: &KnownTool, probe: &str) -> Vec<Value> {
     let empty = Map::new();
     let properties = tool.parameters["properties"].as_object().unwrap_or(&empty);
     let required: Vec<&str> = tool.parameters["required"]
@@ -140,7 +140,7 @@ fn calls_with(tool: &KnownTool, probe: &str) -> Vec<Value> {
 }
 
 /// A turn in which an agent makes these calls, several in each reply.
-fn script(agent: &str, calls: &[(String, Value)]) -> String {
+pub(super) fn script(agent: &str, calls: &[(String, Value)]) -> String {
     let mut script = format!(
         "[[reply]]\nagent = \"lango-orchestrator\"\nresults = 0\ncall = [{{ name = \
          \"transfer_to_agent\", arguments = {{ agent_name = \"{agent}\", task = \"Go on.\" }} }}]\n"

@@ -3,6 +3,7 @@
 //! effect that was not allowed. The fixture checks the first two for every turn.
 
 mod arguments;
+mod canaries;
 mod circles;
 mod commands;
 mod every_tool;

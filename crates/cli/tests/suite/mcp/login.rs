@@ -1,6 +1,5 @@
 //! Signing in: the honest way works, the others are refused.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -70,9 +69,10 @@ async fn a_user_who_signed_in_is_known_and_the_token_is_private() {
     assert!(refused.stderr.contains("lango mcp login guarded"), "{refused:?}");
     let ended = login(&lango).await;
     assert!(ended.code == 0 && ended.said.contains("Signed in"), "{}", ended.said);
-    let file = lango.home().join("mcp/guarded.json");
-    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
+    let listed = lango.command(&["mcp", "list", "--json"]).run().await;
+    assert!(listed.stdout.contains("\"signed_in\": true"), "{listed:?}");
+    let found = crate::vault::files_with(&lango.home(), "token-of-the-hostile-server");
+    assert_eq!(found, Vec::<String>::new(), "the token is in a file");
     let turn = lango.ask("greet").with(&["--approve", "all"]).turn().await;
     assert_eq!(turn.code, 0, "{:?}", turn.results());
     // At another address, the token is not sent.
@@ -84,7 +84,7 @@ async fn a_user_who_signed_in_is_known_and_the_token_is_private() {
     let logged = std::fs::read_to_string(&log).unwrap();
     assert!(!logged.contains("token-of-the-hostile-server"), "{logged}");
     let out = lango.command(&["mcp", "logout", "guarded"]).run().await;
-    assert!(out.code == 0 && !file.exists(), "{out:?}");
+    assert!(out.code == 0 && out.stdout.contains("Its tokens are gone"), "{out:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,7 +101,8 @@ async fn f7_what_does_not_belong_together_ends_the_login() {
         let ended = login(&lango).await;
         assert!(ended.code != 0 && !ended.said.contains("Signed in"), "{mode}: {}", ended.said);
         assert!(ended.said.contains("signing in to the MCP server guarded"), "{}", ended.said);
-        assert!(!lango.home().join("mcp/guarded.json").exists(), "{mode}");
+        let listed = lango.command(&["mcp", "list", "--json"]).run().await;
+        assert!(listed.stdout.contains("\"signed_in\": false"), "{mode}: {listed:?}");
     }
 }
 

@@ -1,6 +1,9 @@
 //! The vault: its commands, and whole turns in which no model sees a value.
 
 mod commands;
+mod credentials;
+mod forms;
+mod scenarios;
 mod turns;
 
 use std::path::Path;
@@ -17,7 +20,7 @@ call = [{ name = "transfer_to_agent", arguments = { agent_name = "vault", task =
 const CANARY: &str = "ghp_canary7Jx2Qm9Lw4Tz8Kd";
 
 /// The files under a directory that hold a value, as it is, in hexadecimal, or reversed.
-fn files_with(directory: &Path, value: &str) -> Vec<String> {
+pub(crate) fn files_with(directory: &Path, value: &str) -> Vec<String> {
     let reversed: String = value.chars().rev().collect();
     let forms = [value.to_owned(), lango_text::hex(value), reversed];
     let mut found = Vec::new();

@@ -107,17 +107,18 @@ async fn a_file_is_encrypted_and_decrypted_by_the_embedded_model() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_embedded_model_stores_a_secret_with_a_person_at_the_terminal() {
     let lango = Lango::silent().await;
-    let line = "run 'store a secret called github_token'";
-    let mut session = lango.at_bare_terminal(line).start_typing();
-    session.wait_for("Store a secret named github_token").await;
-    session.wait_for("Allow this once?").await;
-    session.answer("y\n").await;
-    session.wait_for("Value of the secret github_token").await;
-    session.paste(CANARY).await;
-    let finished = session.finish().await;
-    assert_eq!(finished.code, 0, "{finished:?}");
-    assert!(finished.stdout.contains("Stored the secret"), "{finished:?}");
-    assert_not_leaked(&lango, &finished.stdout);
+    for request in ["store a secret called github_token", "store my GitHub token"] {
+        let mut session = lango.at_bare_terminal(&format!("run '{request}'")).start_typing();
+        session.wait_for("Store a secret named").await;
+        session.wait_for("Allow this once?").await;
+        session.answer("y\n").await;
+        session.wait_for("Value of the secret").await;
+        session.paste(CANARY).await;
+        let finished = session.finish().await;
+        assert_eq!(finished.code, 0, "{finished:?}");
+        assert!(finished.stdout.contains("Stored the secret"), "{request}: {finished:?}");
+        assert_not_leaked(&lango, &finished.stdout);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
