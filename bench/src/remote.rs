@@ -92,6 +92,7 @@ pub(crate) async fn work(kind: &str, model: &str, agent: &str) -> Result<()> {
         rules: Rules::default(),
         streaming: true,
         limits: RemoteLimits::default(),
+        token_secret: None,
     };
     let timeout = Duration::from_secs(5);
     let remote_directory = Directory::open(database.clone(), vec![config], timeout).await?;
