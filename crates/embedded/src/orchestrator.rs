@@ -96,6 +96,7 @@ impl<'a> Orchestrator<'a> {
         let is_odd_list = RequestStructure::of(words) == RequestStructure::OtherList;
         if !is_odd_list
             && !self.has_images()
+            && !looking_up::exclaims(words)
             && let Some(reply) = self.reply_understood(words)
         {
             return reply;
@@ -114,7 +115,8 @@ impl<'a> Orchestrator<'a> {
             }
             RequestStructure::OtherList | RequestStructure::One => {}
         }
-        match self.next(words) {
+        let next = if looking_up::exclaims(words) { NextAction::Talk } else { self.next(words) };
+        match next {
             NextAction::Talk if self.has_images() => {
                 EmbeddedReply::Text(talk::needs_bigger_model().to_owned())
             }

@@ -8,7 +8,29 @@ use crate::decision::{RequestMeaning, WeightedMeanings};
 use crate::help::answer_like_question;
 use crate::misread::LIKE_UNKNOWN_QUESTION;
 use crate::model::EmbeddedReply;
+use crate::understanding::begins_with_verb;
 use crate::{recall, talk};
+
+/// The words from which a text that is neither a question nor an order is a remark.
+const MIN_REMARK_WORDS: usize = 7;
+
+/// Tells whether a text is a remark: neither a question, nor an order, nor about a file or a page.
+fn tells_something(words: &str) -> bool {
+    let names_something = words.split_whitespace().any(|word| {
+        word.trim_end_matches(['.', ',', '!', '?']).contains(['.', '/', '_', '@', '#', '`', '"'])
+    });
+    words.split_whitespace().count() >= MIN_REMARK_WORDS
+        && !names_something
+        && !recall::is_question(words)
+        && !begins_with_verb(words)
+}
+
+/// Tells whether a text only exclaims something: "we hit 10k downloads today!!"
+pub(super) fn exclaims(words: &str) -> bool {
+    const SUBJECTS: [&str; 8] = ["we", "they", "he", "she", "it", "wow", "yes", "finally"];
+    let first = words.split_whitespace().next().unwrap_or_default().to_lowercase();
+    words.trim_end().ends_with("!!") && SUBJECTS.contains(&first.as_str())
+}
 
 impl<'a> Orchestrator<'a> {
     /// Looks up a question that is near to no tool; asks what an order means.
@@ -28,6 +50,7 @@ impl<'a> Orchestrator<'a> {
         let is_open = recall::is_open_question(words) && is_about_machine != Some(true);
         match recall::LOOKUPS.into_iter().find_map(owner) {
             Some(colleague) if is_open => NextAction::Transfer(&colleague.name),
+            _ if tells_something(words) => NextAction::Talk,
             _ => NextAction::Say(ask_which_reading(readings)),
         }
     }

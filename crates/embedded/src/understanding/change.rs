@@ -10,6 +10,17 @@ use super::{
 };
 use crate::arguments::Argument;
 
+/// Returns what stands between the verb and the path: "write two beds with a view into list.txt".
+fn content_before_path<'t>(request: &RequestWords<'t>, path: Option<&str>) -> Option<&'t str> {
+    let path = path.filter(|path| has_extension(path))?;
+    let rest =
+        request.text.strip_prefix("write ").or_else(|| request.text.strip_prefix("Write "))?;
+    let before = rest.trim_end_matches(['.', '!', ' ']).strip_suffix(path)?.trim_end();
+    let content = before.strip_suffix(" into").or_else(|| before.strip_suffix(" to"))?.trim();
+    let is_plain = request.quotations.is_empty() && !content.contains([':', '\n']);
+    (is_plain && !content.is_empty() && !is_pronoun(content)).then_some(content)
+}
+
 impl Understanding<'_> {
     pub(super) fn change_call(
         &self,
@@ -143,6 +154,7 @@ impl Understanding<'_> {
         let exists = self.files.kind_of(&path) == Some(false) && !self.files.is_expected(&path);
         let overwrites = VerbClass::Overwrite.is_said(request);
         let content = text("content").filter(|_| !empties || !request.quotations.is_empty());
+        let content = content_before_path(request, text("path")).or(content);
         match (content, exists) {
             (Some(_), true)
                 if !overwrites && request.has_any(&["add", "append", "insert", "also"]) =>

@@ -60,6 +60,7 @@ use self::file_commands::{FileCommand, read_file_command};
 pub(crate) use self::file_names::FileNames;
 use self::plain_words::correct_tool;
 use self::several::StepReadings;
+pub(crate) use self::several::begins_with_verb;
 #[cfg(test)]
 pub(crate) use self::system::is_fixed_command;
 pub(crate) use self::turn::{PlannedStep, TurnMeaning};

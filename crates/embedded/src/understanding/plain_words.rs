@@ -104,7 +104,11 @@ impl Understanding<'_> {
 pub(super) fn correct_tool(tool: &'static str, request: &RequestWords<'_>) -> &'static str {
     let says = |class: VerbClass| class.is_said(request);
     match tool {
-        "fs_move" if says(VerbClass::Copy) && !request.has_any(&["move", "mv", "rename"]) => {
+        "fs_move"
+            if says(VerbClass::Copy)
+                && !request.has_any(&["move", "mv", "rename"])
+                && !request.has_phrase(&["one copy", "single copy"]) =>
+        {
             "fs_copy"
         }
         "fs_copy" if !says(VerbClass::Copy) && says(VerbClass::Move) => "fs_move",

@@ -357,7 +357,7 @@ fn strip_lead_words(part: &str) -> &str {
     }
 }
 
-pub(super) fn begins_with_verb(part: &str) -> bool {
+pub(crate) fn begins_with_verb(part: &str) -> bool {
     let part = strip_lead_words(part);
     if announces_new_file(part) {
         return true;
