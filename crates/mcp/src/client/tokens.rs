@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(client().await, "old");
         // A file from before the last login is not newer than it.
         std::fs::write(&file, RECORD.replace("old", "older")).unwrap();
-        let past = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+        let past = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
         let opened = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
         opened.set_modified(past).unwrap();
         assert_eq!(move_token_files(&tokens, &store).await.unwrap(), 1);
