@@ -131,7 +131,7 @@ impl Database {
     pub async fn erase_traces(&self, tables: &[&'static str]) -> Result<(), StoreError> {
         match &*self.engine {
             DatabaseEngine::Sqlite(database) => database.truncate_log().await,
-            DatabaseEngine::Postgres(database) => database.vacuum("VACUUM", tables).await,
+            DatabaseEngine::Postgres(database) => database.vacuum(tables).await,
         }
     }
 
@@ -140,7 +140,7 @@ impl Database {
     pub async fn rewrite_tables(&self, tables: &[&'static str]) -> Result<(), StoreError> {
         match &*self.engine {
             DatabaseEngine::Sqlite(database) => database.truncate_log().await,
-            DatabaseEngine::Postgres(database) => database.vacuum("VACUUM FULL", tables).await,
+            DatabaseEngine::Postgres(database) => database.rewrite(tables).await,
         }
     }
 

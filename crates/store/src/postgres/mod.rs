@@ -129,17 +129,32 @@ impl PostgresDatabase {
         }
     }
 
-    pub(crate) async fn vacuum(
-        &self,
-        command: &'static str,
-        tables: &[&'static str],
-    ) -> Result<(), StoreError> {
-        for table in tables {
+    pub(crate) async fn vacuum(&self, tables: &[&'static str]) -> Result<(), StoreError> {
+        let commands = tables.iter().map(|table| format!("VACUUM {table}"));
+        self.run_long(commands).await
+    }
+
+    /// Writes the rows of tables to new files, and deletes the old ones. `VACUUM FULL` would take along
+    /// replaced rows that any other session might still see.
+    pub(crate) async fn rewrite(&self, tables: &[&'static str]) -> Result<(), StoreError> {
+        // Statements that are sent together are one transaction.
+        let commands = tables.iter().map(|table| {
+            format!(
+                "LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE; \
+                 CREATE TEMP TABLE rewritten_rows ON COMMIT DROP AS SELECT * FROM {table}; \
+                 TRUNCATE {table}; INSERT INTO {table} SELECT * FROM rewritten_rows"
+            )
+        });
+        self.run_long(commands).await
+    }
+
+    async fn run_long(&self, commands: impl Iterator<Item = String>) -> Result<(), StoreError> {
+        for command in commands {
             let vacuum = async {
                 let connection = self.shared.connection().await?;
                 // Takes as long as the table is large.
                 connection.batch_execute("SET statement_timeout = 0").await?;
-                connection.batch_execute(&format!("{command} {table}")).await?;
+                connection.batch_execute(&command).await?;
                 connection
                     .batch_execute("RESET statement_timeout")
                     .await
