@@ -107,11 +107,13 @@ pub(super) fn correct_tool(tool: &'static str, request: &RequestWords<'_>) -> &'
         "fs_move"
             if says(VerbClass::Copy)
                 && !request.has_any(&["move", "mv", "rename"])
-                && !request.has_phrase(&["one copy", "single copy"]) =>
+                && !wants_one(request) =>
         {
             "fs_copy"
         }
-        "fs_copy" if !says(VerbClass::Copy) && says(VerbClass::Move) => "fs_move",
+        "fs_copy" if (!says(VerbClass::Copy) || wants_one(request)) && says(VerbClass::Move) => {
+            "fs_move"
+        }
         _ if VerbClass::of_tool(tool).is_some() => imperative_tool(request).unwrap_or(tool),
         _ => tool,
     }
@@ -134,4 +136,9 @@ fn imperative_tool(request: &RequestWords<'_>) -> Option<&'static str> {
         "move" | "mv" => Some("fs_move"),
         _ => None,
     }
+}
+
+/// Tells whether a file shall not be there twice: "and please only one copy".
+fn wants_one(request: &RequestWords<'_>) -> bool {
+    request.has_phrase(&["only one copy", "just one copy", "a single copy"])
 }
