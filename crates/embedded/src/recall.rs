@@ -4,6 +4,7 @@
 //! nothing is therefore not the end. Only whether a search found something counts here, never what.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use lango_model::{AnsweredCall, CallOutcome, EarlierCall};
 use lango_text::{is_stop_word, split_words, stem_word};
@@ -115,17 +116,21 @@ pub(crate) fn next_lookup(
     let Some(next) = next else {
         let relations = done.iter().filter(|call| call.name == RELATION_LOOKUP).count();
         let end = ["object", "subject"].into_iter().nth(relations)?;
-        let subject = content_words(words).pop().filter(|_| is_own(RELATION_LOOKUP))?;
-        return Some((RELATION_LOOKUP, BTreeMap::from([(end.to_owned(), subject)])));
+        let subject = content_ranges(words).pop().filter(|_| is_own(RELATION_LOOKUP))?;
+        let arguments = BTreeMap::from([(end.to_owned(), words[subject].to_owned())]);
+        return Some((RELATION_LOOKUP, arguments));
     };
-    let query = arguments.get("query").cloned().unwrap_or_else(|| subject_of(words));
+    let query = arguments.get("query").cloned().unwrap_or_else(|| subject_of(words).to_owned());
     Some((next, BTreeMap::from([("query".to_owned(), query)])))
 }
 
-/// Returns the words of a question that say what it is about.
-pub(crate) fn subject_of(words: &str) -> String {
-    let subject: Vec<String> = content_words(words);
-    if subject.is_empty() { words.trim().to_owned() } else { subject.join(" ") }
+/// Returns the part of a question that says what it is about, as it stands there.
+pub(crate) fn subject_of(words: &str) -> &str {
+    let ranges = content_ranges(words);
+    match (ranges.first(), ranges.last()) {
+        (Some(first), Some(last)) => &words[first.start..last.end],
+        _ => words.trim(),
+    }
 }
 
 /// Tells whether a question asks for a detail, and not for what a store has.
@@ -196,15 +201,30 @@ fn rarest_match(asked: &[String], line: &str, text: &str) -> Option<String> {
 }
 
 fn content_words(words: &str) -> Vec<String> {
-    split_words(words)
-        .filter(|word| word.chars().count() > 1 && !is_stop_word(word))
-        .filter(|word| !QUESTION_WORDS.contains(&word.as_str()))
-        .filter(|word| !LEAD_WORDS.contains(&word.as_str()))
-        .filter(|word| {
-            !["told", "know", "say", "says", "said", "thing", "much", "many"]
-                .contains(&word.as_str())
-        })
-        .collect()
+    content_ranges(words).into_iter().map(|range| words[range].to_lowercase()).collect()
+}
+
+/// Returns the places of the words that say something.
+fn content_ranges(words: &str) -> Vec<Range<usize>> {
+    const FILLERS: [&str; 8] = ["told", "know", "say", "says", "said", "thing", "much", "many"];
+    let is_content = |range: &Range<usize>| {
+        let word = words[range.clone()].to_lowercase();
+        let word = word.as_str();
+        word.chars().count() > 1
+            && !is_stop_word(word)
+            && !QUESTION_WORDS.contains(&word)
+            && !LEAD_WORDS.contains(&word)
+            && !FILLERS.contains(&word)
+    };
+    let mut ranges = Vec::new();
+    let mut start = 0;
+    for part in words.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
+        ranges.push(start..start + word.len());
+        start += part.len();
+    }
+    ranges.retain(is_content);
+    ranges
 }
 
 #[cfg(test)]

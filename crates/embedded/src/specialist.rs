@@ -223,7 +223,7 @@ impl Specialist<'_> {
         }
         // A question that is looked up names its subject, one way or the other.
         if recall::is_lookup(&tool.name) && filled.missing.iter().any(|one| one.name == "query") {
-            let subject = recall::subject_of(&conversation.words);
+            let subject = recall::subject_of(&conversation.words).to_owned();
             filled.arguments.insert("query".to_owned(), Argument::Text(subject));
             filled.missing.retain(|parameter| parameter.name != "query");
         }
