@@ -61,7 +61,7 @@ pub(crate) async fn limits_hold_under_any_interleaving(location: DatabaseLocatio
         let ledger = Ledger::open(Database::open(&location).await.unwrap()).await.unwrap();
         check_sums(&ledger, &network, &limits).await;
     }
-    assert!(reserved > 0 && refused > 0, "{reserved} reserved, {refused} refused");
+    assert!(reserved > 20 && refused > 20, "{reserved} reserved, {refused} refused");
 }
 
 async fn run_steps(
