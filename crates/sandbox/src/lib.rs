@@ -40,6 +40,7 @@ pub use helper::{HELPER_ARGUMENT, run_helper_if_requested};
 pub use job::{Job, JobBounds, JobLimits, NetworkAccess, ProtectedPath};
 pub use level::{ConfinementLevel, LevelRequirement};
 pub use opened_repository::OpenedRepository;
+pub use plain_repository::is_plain_repository;
 pub use policy::SandboxPolicy;
 pub use report::SandboxReport;
 pub use repositories::{

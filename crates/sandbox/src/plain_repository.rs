@@ -27,7 +27,7 @@ const REFUSED_NAMES: [&str; 10] = [
 /// that `git init` and `git clone` write, and its hooks are samples.
 ///
 /// It must be called when no job can write there any more.
-pub(crate) fn is_plain_repository(path: &Path) -> bool {
+pub fn is_plain_repository(path: &Path) -> bool {
     let kind = |name: &str| path.join(name).symlink_metadata();
     path.file_name() == Some(".git".as_ref())
         && path.symlink_metadata().is_ok_and(|found| found.is_dir())

@@ -28,6 +28,7 @@ mod invocation;
 mod keywords;
 mod lexer;
 mod mark;
+mod only_reads;
 mod parser;
 mod programs;
 mod reading;

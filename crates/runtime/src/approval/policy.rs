@@ -66,7 +66,7 @@ pub fn decide_call(
     } else if let Some(rule) = rules.iter().find(|rule| rule.may_object_to_rest(case)) {
         let why = case.proposal.unreadable.as_deref().unwrap_or_default();
         format!("not all of it is known ({why}), and {} may concern it", describe_rule(rule))
-    } else if !needs_decision {
+    } else if !needs_decision || may_read_unasked(policy, rules, case) {
         return Verdict::Run { because: Vec::new() };
     } else {
         match find_allowing_rules(rules, case) {
@@ -85,6 +85,16 @@ pub fn decide_call(
         return Verdict::Refuse { because: format!("{because}, and {why}") };
     }
     Verdict::Ask { because }
+}
+
+/// Tells whether a call that only reads runs without a question. Rules that keep other tools from
+/// something could be evaded by it, so that it is asked about where there are any.
+fn may_read_unasked(policy: ApprovalPolicy, rules: &[Rule], case: &RuleCase<'_>) -> bool {
+    let restricts_others =
+        |rule: &Rule| rule.effect != Effect::Allow && !rule.may_apply_to(case.tool, case.agent);
+    case.proposal.only_reads
+        && policy != ApprovalPolicy::AskAll
+        && !rules.iter().any(restricts_others)
 }
 
 /// Returns the rules that together allow the whole call, or the part that is not allowed.
@@ -246,6 +256,24 @@ mod tests {
         let never = |rules: &[Rule]| decide_call(ApprovalPolicy::NeverAskDeny, true, rules, &case);
         assert!(matches!(never(&[]), Verdict::Refuse { .. }));
         assert!(matches!(never(&[rule(Effect::Allow, "ls")]), Verdict::Run { .. }));
+    }
+
+    #[test]
+    fn what_only_reads_is_not_asked_about_unless_a_rule_could_be_evaded() {
+        let mut reading = proposal(&["cat notes.txt"]);
+        reading.only_reads = true;
+        assert!(runs(&[], &reading));
+        assert!(!runs(&[rule(Effect::Deny, "cat *")], &reading));
+        assert!(!runs(&[rule(Effect::Ask, "cat *")], &reading));
+        assert!(runs(&[rule(Effect::Deny, "rm *")], &reading));
+        let for_files =
+            Rule { tool: Some("fs_read".to_owned()), ..rule(Effect::Deny, "notes.txt") };
+        assert!(!runs(&[for_files], &reading), "it would read what another tool may not");
+        let agent = "operator".parse().unwrap();
+        let directory = Path::new("/home/me");
+        let case = RuleCase { tool: "exec_shell", agent: &agent, directory, proposal: &reading };
+        let verdict = decide_call(ApprovalPolicy::AskAll, true, &[], &case);
+        assert!(matches!(verdict, Verdict::Ask { .. }), "{verdict:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use lango_protocol::{Right, Rights};
-use lango_sandbox::{ConfinedProcess, GrantedRight, Job, SandboxError};
+use lango_sandbox::{ConfinedProcess, ConfinementLevel, GrantedRight, Job, SandboxError};
 
 use crate::{OperatorSettings, Workspace};
 
@@ -105,6 +105,18 @@ impl Launcher {
             self.workspace.root(),
             rights,
         )
+    }
+
+    /// Tells whether a command in this directory that only reads can do no more than that: it runs
+    /// confined, and where it calls git, the repository names no program.
+    pub(super) fn confines_reading(&self, directory: &Path, calls_git: bool) -> bool {
+        self.settings.sandbox.level().is_ok_and(|level| level != ConfinementLevel::None)
+            && (!calls_git
+                || directory
+                    .ancestors()
+                    .map(|above| above.join(".git"))
+                    .find(|git| git.symlink_metadata().is_ok())
+                    .is_some_and(|git| lango_sandbox::is_plain_repository(&git)))
     }
 
     /// Returns a note on a command that failed with these error messages, if the sandbox may be the

@@ -51,6 +51,11 @@ pub(super) fn build_command_proposal(
         make_visible(&launcher.describe_confinement(&granted)),
         make_visible(&launcher.variable_names().join(" ")),
     );
+    let only_reads = reading.only_reads()
+        && rights.is_empty()
+        && directory
+            .as_deref()
+            .is_some_and(|directory| launcher.confines_reading(directory, reading.calls_git()));
     let unreadable =
         reading.unreadable.or_else(|| scripts.iter().find_map(Script::unreadable_reason));
     let bound = scripts.iter().map(Script::to_bound_resource).collect();
@@ -64,7 +69,17 @@ pub(super) fn build_command_proposal(
         .then(|| ProposedStep { directory: start, ..ProposedStep::new([command]) });
     let steps = reading.steps.iter().map(|step| convert_step(step, &directory)).collect();
     let (rights, not_shown) = ((*rights).clone(), preview.not_shown);
-    Proposal { summary, steps, whole, unreadable, bound, rights, not_shown, ..Proposal::default() }
+    Proposal {
+        summary,
+        steps,
+        whole,
+        unreadable,
+        bound,
+        only_reads,
+        rights,
+        not_shown,
+        ..Proposal::default()
+    }
 }
 
 /// Returns the rights that would be given, and the lines that name each of them.
