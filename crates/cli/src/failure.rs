@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use lango_app::config::ConfigError;
 use lango_app::{AppError, ErrorKind};
 use lango_eval::EvalError;
-use lango_protocol::{FailureClass, Outcome, OutcomeStatus};
+use lango_protocol::{FailureClass, LastCall, Outcome, OutcomeStatus};
 
 /// The exit status of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,12 @@ pub(crate) enum ExitStatus {
     ProviderFailed = 4,
     /// A budget ended the turn.
     BudgetSpent = 5,
+    /// The turn ended with a question to the user.
+    NeedsInput = 6,
+    /// The last call of a tool failed.
+    ToolFailed = 7,
+    /// The last call ran without success, such as a command that ended with an error code.
+    Unsuccessful = 8,
     /// Ctrl-C stopped it.
     Interrupted = 130,
     /// A termination signal stopped it.
@@ -44,7 +50,12 @@ impl ExitStatus {
             OutcomeStatus::Failed { class: FailureClass::Provider, .. } => Self::ProviderFailed,
             OutcomeStatus::Failed { .. } | OutcomeStatus::Rejected { .. } => Self::Failure,
             OutcomeStatus::Done if outcome.work.calls_denied > 0 => Self::NotApproved,
-            OutcomeStatus::Done | OutcomeStatus::NeedsInput => Self::Success,
+            OutcomeStatus::NeedsInput => Self::NeedsInput,
+            OutcomeStatus::Done => match outcome.work.last_call {
+                Some(LastCall::Failed) => Self::ToolFailed,
+                Some(LastCall::Unsuccessful) => Self::Unsuccessful,
+                Some(LastCall::Succeeded) | None => Self::Success,
+            },
         }
     }
 }

@@ -23,7 +23,7 @@ pub use event::{
 };
 pub use ids::{AgentName, CallId, Caller, EventId, InvalidName, SessionId, TurnId};
 pub use instruction::{ForeignText, Instruction, InstructionText};
-pub use outcome::{FailureClass, Outcome, OutcomeStatus, WorkDone};
+pub use outcome::{FailureClass, LastCall, Outcome, OutcomeStatus, WorkDone};
 pub use report::{CallReport, MAX_DETAILS_BYTES, MAX_SUMMARY_BYTES, ReportDetails};
 pub use reported_files::ReportedFiles;
 pub use right::{InvalidRight, Right, Rights};

@@ -44,6 +44,19 @@ pub enum FailureClass {
     Store,
 }
 
+/// Says how the last tool call of a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LastCall {
+    /// It did what it was asked for.
+    Succeeded,
+    /// It ran and did not achieve what it was asked for, such as a command that ended with an error
+    /// code.
+    Unsuccessful,
+    /// It reported an error, or its effect is not known.
+    Failed,
+}
+
 /// Counts what was really done, whatever the model claims.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkDone {
@@ -61,6 +74,9 @@ pub struct WorkDone {
     pub calls_denied: u32,
     /// Tool calls that were started and whose effect is not known.
     pub calls_unknown: u32,
+    /// The end of the last call that ran; none where no call ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_call: Option<LastCall>,
     /// Milliseconds of wall time.
     pub milliseconds: u64,
 }

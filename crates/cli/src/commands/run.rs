@@ -9,7 +9,7 @@ use lango_app::{
     Notice, OpenOptions, RunningAutomation, RunningTeam, TeamOptions, confinement, find_workspace,
 };
 use lango_model::UserMessage;
-use lango_protocol::{MessageOrigin, SessionId};
+use lango_protocol::{MessageOrigin, OutcomeStatus, SessionId};
 use lango_runtime::TurnRequest;
 use lango_store::Journal;
 
@@ -52,6 +52,9 @@ pub(crate) async fn run(
     let (followed, _) = follow_turn(team.runtime.start_turn(request), display).await?;
     if let Some(automation) = automation {
         finish_automation(printer, automation).await;
+    }
+    if followed.outcome.status == OutcomeStatus::NeedsInput {
+        printer.introduce("answer it with: lango run --last \"…\"");
     }
     for command in team.background_commands() {
         let command = lango_text::make_visible_short(&command);

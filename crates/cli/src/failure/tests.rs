@@ -17,4 +17,12 @@ fn every_end_of_a_turn_has_its_documented_code() {
     assert_eq!(code(failed(FailureClass::Budget(BudgetKind::Tokens)), 0), 5);
     assert_eq!(code(OutcomeStatus::TimedOut, 0), 5);
     assert_eq!(code(OutcomeStatus::Cancelled, 0), 130);
+    assert_eq!(code(OutcomeStatus::NeedsInput, 0), 6);
+    let after = |last_call| {
+        let work = WorkDone { last_call: Some(last_call), ..WorkDone::default() };
+        ExitStatus::of(&Outcome { status: OutcomeStatus::Done, work }).code()
+    };
+    assert_eq!(after(LastCall::Succeeded), 0);
+    assert_eq!(after(LastCall::Failed), 7);
+    assert_eq!(after(LastCall::Unsuccessful), 8);
 }

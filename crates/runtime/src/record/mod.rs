@@ -13,8 +13,8 @@ use std::time::Duration;
 use lango_model::UserMessage;
 use lango_protocol::{
     AgentName, ApprovalDecision, BudgetUsage, CallId, CallStatus, DelegationStatus, DirectCall,
-    Event, EventBody, ImageReference, Outcome, OutcomeStatus, Sender, Timestamp, WarningCode,
-    WorkDone,
+    Event, EventBody, ImageReference, LastCall, Outcome, OutcomeStatus, Sender, Timestamp,
+    WarningCode, WorkDone,
 };
 
 use crate::loop_guard::LoopGuard;
@@ -200,7 +200,19 @@ impl TurnRecord {
             EventBody::Usage { usage, .. } => {
                 self.spent.tokens = self.spent.tokens.saturating_add(usage.total());
             }
-            EventBody::ToolResult { status, .. } => {
+            EventBody::ToolResult { status, report, .. } => {
+                let unsuccessful = report.as_ref().is_some_and(|report| report.unsuccessful);
+                match status {
+                    CallStatus::Ok if unsuccessful => {
+                        self.work.last_call = Some(LastCall::Unsuccessful);
+                    }
+                    CallStatus::Ok => self.work.last_call = Some(LastCall::Succeeded),
+                    CallStatus::Error | CallStatus::Unknown => {
+                        self.work.last_call = Some(LastCall::Failed);
+                    }
+                    // It did not run.
+                    CallStatus::Refused | CallStatus::Cancelled | CallStatus::Denied => {}
+                }
                 let counter = match status {
                     CallStatus::Ok => &mut self.work.calls_succeeded,
                     CallStatus::Error => &mut self.work.calls_failed,

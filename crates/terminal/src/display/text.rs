@@ -72,7 +72,9 @@ impl TextDisplay {
             }
             EventBody::ToolResult { tool, status, milliseconds, output, report, .. } => {
                 let said = report.as_ref().map_or(output.as_str(), |report| &report.summary);
-                self.result(&to_one_line(tool, 60), *status, *milliseconds, said)
+                let unsuccessful = report.as_ref().is_some_and(|report| report.unsuccessful);
+                let shown = ShownStatus { status: *status, unsuccessful };
+                self.result(&to_one_line(tool, 60), shown, *milliseconds, said)
             }
             EventBody::Rejected { reason } => {
                 let reason = to_one_line(reason, 120);
@@ -98,14 +100,20 @@ impl TextDisplay {
     fn result(
         &self,
         tool: &str,
-        status: CallStatus,
+        shown: ShownStatus,
         milliseconds: u64,
         said: &str,
     ) -> io::Result<()> {
         let line = StyledText::default().plain(format!("  {tool}  "));
-        let line = match status {
-            CallStatus::Ok => line.good("ok").plain(format!(" {milliseconds} ms  ")),
-            status => line.bad(status.to_string()).plain(" "),
+        let time = format!(" {milliseconds} ms  ");
+        let line = match shown {
+            ShownStatus { status: CallStatus::Ok, unsuccessful: false } => {
+                line.good("ok").plain(time)
+            }
+            ShownStatus { status: CallStatus::Ok, unsuccessful: true } => {
+                line.bad("unsuccessful").plain(time)
+            }
+            ShownStatus { status, .. } => line.bad(status.to_string()).plain(" "),
         };
         self.progress(line.faint(to_one_line(said, 120)))
     }
@@ -179,6 +187,14 @@ impl TextDisplay {
         }
         try_write_stderr(&line.plain("\n"))
     }
+}
+
+/// Says how the end of a call is shown.
+#[derive(Clone, Copy)]
+struct ShownStatus {
+    status: CallStatus,
+    /// True if the call ran and did not achieve what it was asked for.
+    unsuccessful: bool,
 }
 
 fn describe_setback(model: &str, fault: &str, next: &str, wait: u64) -> String {
