@@ -1,6 +1,7 @@
 //! The program's options and its commands.
 
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::{
@@ -18,14 +19,16 @@ use crate::{
 #[command(after_help = "Examples:
   lango demo                                   see a whole turn, played by a script
   lango run \"list the files here\"              without a key the small embedded model answers
-  lango run \"how many lines has README.md?\"    one question, one answer
+  lango \"how many lines has README.md?\"        the same as lango run: one question, one answer
   git diff | lango run \"review this\"           standard input goes along, to a bigger model
   lango chat --last                            go on with the last conversation
   lango agents list                            who can do what
   lango doctor                                 what is set up, and what is not
 
 Exit codes: 0 answered, 1 the turn failed, 2 wrong usage or configuration, 3 an approval was needed
-and not given, 4 the model provider failed, 5 a budget ended the turn, 130/143 interrupted.")]
+and not given, 4 the model provider failed, 5 a budget ended the turn, 6 it ended with a question,
+7 the last call of a tool failed, 8 the last call was without success, such as a command that ended
+with an error code, 130/143 interrupted.")]
 pub struct Arguments {
     /// Configuration file to use instead of the usual one.
     #[arg(long, global = true, value_name = "FILE", env = "LANGO_CONFIG")]
@@ -401,4 +404,7 @@ Payments are made by the vault when you ask for one, after you approved it.")]
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// A text in place of a command. [`Arguments::read`] makes it a text for `lango run`.
+    #[command(external_subcommand)]
+    Text(Vec<OsString>),
 }

@@ -17,6 +17,7 @@ mod ingest;
 mod knowledge;
 mod mcp;
 mod memory;
+mod reading;
 mod serve;
 mod space;
 mod turns;

@@ -198,6 +198,14 @@ pub enum ConfigCommand {
         /// TOML, or plain text.
         value: String,
     },
+    /// Remove a value or a section from the file, so that its default holds again.
+    #[command(after_help = "Examples:
+  lango config unset agent.topology
+  lango config unset providers.local")]
+    Unset {
+        /// Such as agent.topology.
+        key: String,
+    },
     /// Show where the files are.
     Path,
     /// The JSON schema of the file.

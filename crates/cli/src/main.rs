@@ -7,7 +7,7 @@ mod failure;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use lango_app::LogOptions;
 
 use commands::{CommandContext, Printer};
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     }
     // From here on there can be secrets in memory.
     lango_keystore::protect_process_memory();
-    let arguments = Arguments::parse();
+    let arguments = Arguments::read(std::env::args_os()).unwrap_or_else(|error| error.exit());
     let printer = Printer::new(arguments.raw);
     let outcome = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -155,6 +155,12 @@ async fn run_command(
         }
         Some(Command::Wallet { command }) => commands::wallet::wallet(&context?, command).await,
         Some(Command::Backup { command }) => commands::backup::backup(&context?, command).await,
+        Some(Command::Text(words)) => {
+            // `Arguments::read` has made every text one of `lango run`.
+            let text =
+                words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+            Err(Failure::usage(format!("to ask the team, type: lango run {text:?}")))
+        }
         Some(Command::Completion { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "lango", &mut script);
