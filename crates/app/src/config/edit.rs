@@ -1,5 +1,6 @@
 //! Changes the file without losing what the user wrote in it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -7,7 +8,7 @@ use toml::Table;
 use toml_edit::DocumentMut;
 
 use super::keys::known_keys;
-use super::load::{check_known, insert_value, list_of, parse_value, split_key};
+use super::load::{check_known, check_ranges, insert_value, list_of, parse_value, split_key};
 use super::{Config, ConfigError, ValueOrigin};
 
 /// Refuses a key that does not exist.
@@ -19,6 +20,7 @@ pub fn check_key(key: &str) -> Result<(), ConfigError> {
 /// a valid configuration.
 pub fn set_key(path: &Path, key: &str, text: &str) -> Result<(), ConfigError> {
     let origin = ValueOrigin::File(path.to_owned());
+    let file = origin.clone();
     let parts = split_key(key);
     check_known(&parts, &known_keys(), &origin)?;
     let mut document = read_document(path)?;
@@ -30,7 +32,8 @@ pub fn set_key(path: &Path, key: &str, text: &str) -> Result<(), ConfigError> {
     let mut alone = Table::new();
     insert_value(&mut alone, &parts, value.clone());
     let bad = |reason: String| ConfigError::BadValue { key: key.to_owned(), origin, reason };
-    Config::deserialize(alone).map_err(|error| bad(error.message().trim().to_owned()))?;
+    Config::deserialize(alone.clone()).map_err(|error| bad(error.message().trim().to_owned()))?;
+    check_ranges(&alone, &known_keys(), &BTreeMap::from([(key.to_owned(), file)]))?;
 
     let item: toml_edit::Value = value
         .to_string()
@@ -209,6 +212,16 @@ mod tests {
         assert_eq!(loaded.config.models["gpt-4.1"].context_window, Some(1000));
         assert!(set_key(&path, "budget.seconds", "soon").is_err());
         assert!(set_key(&path, "budget.second", "5").is_err());
+        for (key, value) in [
+            ("model.temperature", "5"),
+            ("model.temperature", "-0.1"),
+            ("model.temperature", "nan"),
+            ("agents.operator.temperature", "2.5"),
+            ("budget.toolCalls", "0"),
+        ] {
+            let refused = set_key(&path, key, value).unwrap_err().to_string();
+            assert!(refused.starts_with(key), "{refused}");
+        }
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
 

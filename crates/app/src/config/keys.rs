@@ -6,7 +6,7 @@ use schemars::generate::SchemaSettings;
 use super::Config;
 
 /// A key that can be set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ConfigKey {
     /// Such as `agent.multiAgent`; `*` stands for a name of the user's choice.
     pub path: String,
@@ -14,6 +14,37 @@ pub struct ConfigKey {
     pub description: String,
     /// True if it takes several values.
     pub is_list: bool,
+    /// The numbers that it takes, if it takes a number.
+    pub range: NumberRange,
+}
+
+/// Bounds a number; both ends are included.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct NumberRange {
+    /// The least number.
+    pub minimum: Option<f64>,
+    /// The greatest number.
+    pub maximum: Option<f64>,
+}
+
+impl NumberRange {
+    /// Returns why a number is not in the range.
+    pub(super) fn check_number(&self, number: f64) -> Result<(), String> {
+        let fits = number.is_finite()
+            && self.minimum.is_none_or(|least| number >= least)
+            && self.maximum.is_none_or(|most| number <= most);
+        if fits {
+            return Ok(());
+        }
+        Err(match (self.minimum, self.maximum) {
+            (Some(least), Some(most)) => {
+                format!("{number} is not a number from {least} to {most}")
+            }
+            (Some(least), None) => format!("{number} is less than {least}"),
+            (None, Some(most)) => format!("{number} is more than {most}"),
+            (None, None) => format!("{number} is not a finite number"),
+        })
+    }
 }
 
 impl ConfigKey {
@@ -60,7 +91,9 @@ fn collect_keys(schema: &serde_json::Value, path: String, above: &str, keys: &mu
     } else {
         let description = description.replace('\n', " ");
         let is_list = schema.get("type").is_some_and(|kind| kind == "array");
-        keys.push(ConfigKey { path, description, is_list });
+        let number = |name: &str| schema.get(name).and_then(serde_json::Value::as_f64);
+        let range = NumberRange { minimum: number("minimum"), maximum: number("maximum") };
+        keys.push(ConfigKey { path, description, is_list, range });
     }
 }
 

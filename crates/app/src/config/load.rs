@@ -91,6 +91,25 @@ pub struct LoadedConfig {
     pub config: Config,
     /// By key; what is not here has its default.
     pub origins: BTreeMap<String, ValueOrigin>,
+    /// Variables that look like keys and are none. They may belong to another program, or to
+    /// another version of this one.
+    pub unknown_variables: Vec<UnknownVariable>,
+}
+
+/// A `LANGO_…` variable that is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownVariable {
+    /// The name.
+    pub name: String,
+    /// The most similar variable of a key.
+    pub nearest: Option<String>,
+}
+
+impl std::fmt::Display for UnknownVariable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let nearest = suggest_nearest(self.nearest.as_deref());
+        write!(f, "the variable {} has no effect{nearest}", self.name)
+    }
 }
 
 /// Variables that are not keys of the configuration.
@@ -102,6 +121,8 @@ const OTHER_VARIABLES: &[&str] = &[
     "LANGO_SERVER_TOKEN",
     // The same.
     "LANGO_VAULT_PASSPHRASE",
+    // The documents use it for the token of an API client.
+    "LANGO_TOKEN",
     "LANGO_TEST_POSTGRES",
     "LANGO_PEERS",
 ];
@@ -114,6 +135,7 @@ pub fn load_config(
     let mut table = read_table(path)?;
     let keys = known_keys();
     let mut origins = BTreeMap::new();
+    let mut unknown_variables = Vec::new();
     let file = ValueOrigin::File(path.to_owned());
     for key in value_paths(&table) {
         check_known(&key, &keys, &file)?;
@@ -123,21 +145,22 @@ pub fn load_config(
         if !name.starts_with("LANGO_") || OTHER_VARIABLES.contains(&name.as_str()) {
             continue;
         }
-        let origin = ValueOrigin::Environment(name.clone());
         let known = keys.iter().find(|key| key.variable().as_ref() == Some(&name));
         let Some(key) = known else {
             let names: Vec<String> = keys.iter().filter_map(ConfigKey::variable).collect();
             let nearest =
                 find_nearest_key(&name, names.iter().map(String::as_str)).map(str::to_owned);
-            return Err(ConfigError::UnknownKey { key: name, origin, nearest });
+            unknown_variables.push(UnknownVariable { name, nearest });
+            continue;
         };
         let value = if key.is_list { list_of(&text) } else { parse_value(&text) };
         insert_value(&mut table, &split_key(&key.path), value);
-        origins.insert(key.path.clone(), origin);
+        origins.insert(key.path.clone(), ValueOrigin::Environment(name));
     }
     let config =
         Config::deserialize(table.clone()).map_err(|_| find_bad_value(&table, &origins))?;
-    Ok(LoadedConfig { config, origins })
+    check_ranges(&table, &keys, &origins)?;
+    Ok(LoadedConfig { config, origins, unknown_variables })
 }
 
 fn read_table(path: &Path) -> Result<Table, ConfigError> {
@@ -238,14 +261,43 @@ pub(super) fn insert_value(table: &mut Table, path: &[String], value: Value) {
     }
 }
 
+/// Returns the value at a path.
+fn value_at(table: &Table, path: &[String]) -> Option<Value> {
+    path.iter().try_fold(Value::Table(table.clone()), |value, name| match value {
+        Value::Table(mut table) => table.remove(name),
+        _ => None,
+    })
+}
+
+/// Refuses a number that is out of its key's range.
+pub(super) fn check_ranges(
+    table: &Table,
+    keys: &[ConfigKey],
+    origins: &BTreeMap<String, ValueOrigin>,
+) -> Result<(), ConfigError> {
+    for path in value_paths(table) {
+        let parts: Vec<&str> = path.iter().map(String::as_str).collect();
+        let Some(key) = keys.iter().find(|key| key.matches(&parts)) else { continue };
+        #[expect(clippy::cast_precision_loss, reason = "no range ends beyond 2^52")]
+        let number = match value_at(table, &path) {
+            Some(Value::Integer(number)) => number as f64,
+            Some(Value::Float(number)) => number,
+            _ => continue,
+        };
+        if let Err(reason) = key.range.check_number(number) {
+            let key = path.join(".");
+            let origin = origins.get(&key).cloned().unwrap_or(ValueOrigin::Default);
+            return Err(ConfigError::BadValue { key, origin, reason });
+        }
+    }
+    Ok(())
+}
+
 /// Finds the value that does not fit, by trying each alone.
 fn find_bad_value(table: &Table, origins: &BTreeMap<String, ValueOrigin>) -> ConfigError {
     for path in value_paths(table) {
         let key = path.join(".");
-        let value = path.iter().try_fold(Value::Table(table.clone()), |value, name| match value {
-            Value::Table(mut table) => table.remove(name),
-            _ => None,
-        });
+        let value = value_at(table, &path);
         let mut alone = Table::new();
         if let Some(value) = value {
             insert_value(&mut alone, &path, value);

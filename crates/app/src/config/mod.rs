@@ -29,7 +29,7 @@ pub use knowledge::{
     EmbeddingConfig, EmbeddingProvider, GraphConfig, LibrarianConfig, ObservationalMemoryConfig,
     SearchConfig,
 };
-pub use load::{ConfigError, LoadedConfig, ValueOrigin, load_config};
+pub use load::{ConfigError, LoadedConfig, UnknownVariable, ValueOrigin, load_config};
 pub use mcp::{McpConfig, McpServerConfig};
 pub use payment::{AmountText, NetworkName, PaymentConfig, PaymentLimitsConfig};
 pub use privacy::{PersonalDataName, PrivacyConfig};
@@ -153,8 +153,10 @@ pub struct AgentOverride {
     /// PROVIDER/NAME of its model.
     pub model: Option<String>,
     /// Upper limit of its replies in tokens.
+    #[schemars(range(min = 1))]
     pub max_output_tokens: Option<u32>,
     /// Between 0 and 2.
+    #[schemars(range(min = 0, max = 2))]
     pub temperature: Option<f64>,
     /// If there are any, the only hosts that this agent may reach, such as `example.org` and
     /// `*.example.org`.
@@ -179,12 +181,16 @@ pub struct ModelConfig {
     /// accept` adds one, `lango models revoke` removes it.
     pub accepted_servers: Vec<String>,
     /// Seconds a model may send nothing.
+    #[schemars(range(min = 1))]
     pub idle_seconds: u64,
     /// Seconds a whole reply may take.
+    #[schemars(range(min = 1))]
     pub total_seconds: u64,
     /// Upper limit of a reply in tokens; the provider's own when absent.
+    #[schemars(range(min = 1))]
     pub max_output_tokens: Option<u32>,
     /// Between 0 and 2; the provider's own when absent.
+    #[schemars(range(min = 0, max = 2))]
     pub temperature: Option<f64>,
 }
 
@@ -229,6 +235,7 @@ pub struct ProviderConfig {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RetryConfig {
     /// Tries with one model before the next of `model.fallbacks` is asked.
+    #[schemars(range(min = 1))]
     pub tries: u32,
     /// The wait before the second try; it doubles from there.
     pub first_wait_milliseconds: u64,
@@ -253,12 +260,16 @@ impl Default for RetryConfig {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct BudgetConfig {
     /// Requests to a model.
+    #[schemars(range(min = 1))]
     pub model_calls: u32,
     /// Calls of tools.
+    #[schemars(range(min = 1))]
     pub tool_calls: u32,
     /// Input and output tokens.
+    #[schemars(range(min = 1))]
     pub tokens: u64,
     /// Wall time.
+    #[schemars(range(min = 1))]
     pub seconds: u64,
 }
 
@@ -290,6 +301,7 @@ pub struct ApprovalsConfig {
     /// The decision about calls that no rule decides.
     pub policy: PolicyName,
     /// Seconds that a question waits for an answer.
+    #[schemars(range(min = 1))]
     pub expire_seconds: u64,
     /// Rules for calls that run without asking, are always asked about, or never run. Deny wins
     /// over ask, ask over allow.
@@ -391,6 +403,7 @@ pub struct HistoryConfig {
     /// At most so many turns.
     pub turns: u32,
     /// At most about so many tokens.
+    #[schemars(range(min = 1))]
     pub tokens: u64,
 }
 
@@ -408,6 +421,7 @@ pub struct ToolsConfig {
     /// Bytes of an output shown to a model; the rest is kept behind a reference.
     pub output_bytes: usize,
     /// Read-only calls that run at the same time.
+    #[schemars(range(min = 1))]
     pub parallel_calls: usize,
 }
 

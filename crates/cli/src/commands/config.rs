@@ -6,7 +6,7 @@ use lango_app::Home;
 use lango_app::config::{self, Config, ValueOrigin, known_keys};
 use serde::Serialize;
 
-use super::table::render_table;
+use super::table::{render_table, render_wrapped_table};
 use super::{CommandContext, Printer};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::ConfigCommand;
@@ -50,6 +50,20 @@ pub(crate) fn config(
             };
             config::set_key(&home.config_file, &key, &value)?;
             printer.print(&format!("{key} set in {}\n", home.config_file.display()))?;
+        }
+        ConfigCommand::Unset { key } => {
+            let home = match context {
+                Ok(context) => context.app.home,
+                Err(_) => Home::find(file)?,
+            };
+            let path = home.config_file.display();
+            let line = if config::unset_key(&home.config_file, &key)? {
+                format!("{key} removed from {path}\n")
+            } else {
+                config::check_key(&key)?;
+                format!("{key} is not set in {path}\n")
+            };
+            printer.print(&line)?;
         }
     }
     Ok(ExitStatus::Success)
@@ -106,7 +120,7 @@ fn show(context: &CommandContext, json: bool, origin: bool) -> Result<(), Failur
     if !origin {
         let rows: Vec<Vec<String>> =
             views.iter().map(|view| vec![view.key.clone(), text(&view.value)]).collect();
-        return Ok(context.printer.print(&render_table(&["KEY", "VALUE"], &rows))?);
+        return Ok(context.printer.print(&render_wrapped_table(&["KEY", "VALUE"], &rows))?);
     }
     let rows: Vec<Vec<String>> = views
         .iter()

@@ -65,6 +65,9 @@ impl CommandContext {
     ) -> Result<Self, Failure> {
         let app = App::load(LoadOptions { config_file })?;
         start_logging(&app.home, log, &app.scrubber)?;
+        for variable in &app.loaded.unknown_variables {
+            printer.note(&format!("warning: {variable}"));
+        }
         Ok(Self { app, printer })
     }
 
