@@ -9,7 +9,7 @@ use lango_tool::{RegisteredTool, SafetyLevel};
 use serde::Serialize;
 
 use super::CommandContext;
-use super::table::render_table;
+use super::table::{render_table, render_wrapped_table};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{AgentsCommand, TeamViewArguments, ToolsCommand};
 
@@ -78,13 +78,11 @@ async fn list(
         .agents
         .iter()
         .map(|agent| {
-            let tools =
-                if agent.tools.is_empty() { "none".to_owned() } else { agent.tools.join(", ") };
-            vec![agent.name.clone(), agent.capabilities.clone(), tools]
+            vec![agent.name.clone(), agent.tools.len().to_string(), agent.capabilities.clone()]
         })
         .collect();
     let mut text = format!("topology {}\n\n", view.topology);
-    text.push_str(&render_table(&["AGENT", "CAPABILITIES", "TOOLS"], &rows));
+    text.push_str(&render_wrapped_table(&["AGENT", "TOOLS", "CAPABILITIES"], &rows));
     if !view.not_created.is_empty() {
         text.push_str("\nNot created:\n");
         for missing in &view.not_created {
@@ -119,28 +117,28 @@ async fn show(
         context.printer.json(agent)?;
         return Ok(ExitStatus::Success);
     }
-    let mut text = format!("{} ({})\n", agent.name, agent.role);
-    let mut line = |what: &str, value: &str| {
-        if !value.is_empty() {
-            text.push_str(&format!("  {what:<14}{value}\n"));
-        }
-    };
-    line("capabilities", &agent.capabilities);
-    line("keywords", &agent.keywords.join(", "));
-    line("accepts", &agent.accepts);
-    line("returns", &agent.returns);
-    line("cannot do", &agent.cannot_do.join("; "));
-    if agent.tools.is_empty() {
-        line("tools", "none");
-    }
-    for tool in agent.tools.iter().filter_map(|name| roster.tools.get(name)) {
-        text.push_str(&format!(
-            "  {:<14}{:<14}{:<10} {}\n",
-            "tool",
-            tool.name(),
-            tool.level(),
-            tool.declaration.description
-        ));
+    let facts = [
+        ("role", agent.role.to_owned()),
+        ("capabilities", agent.capabilities.clone()),
+        ("keywords", agent.keywords.join(", ")),
+        ("accepts", agent.accepts.clone()),
+        ("returns", agent.returns.clone()),
+        ("cannot do", agent.cannot_do.join("; ")),
+        ("tools", if agent.tools.is_empty() { "none".to_owned() } else { String::new() }),
+    ];
+    let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
+    let rows: Vec<Vec<String>> = facts.map(|(what, value)| vec![what.to_owned(), value]).collect();
+    let mut text = render_wrapped_table(&["AGENT", &agent.name], &rows);
+    let tools = agent.tools.iter().filter_map(|name| roster.tools.get(name));
+    let rows: Vec<Vec<String>> = tools
+        .map(|tool| {
+            let description = tool.declaration.description.to_string();
+            vec![tool.name().to_owned(), tool.level().to_string(), description]
+        })
+        .collect();
+    if !rows.is_empty() {
+        text.push('\n');
+        text.push_str(&render_wrapped_table(&["TOOL", "LEVEL", "DESCRIPTION"], &rows));
     }
     text.push_str(&format!("\nIts prompt: lango prompt show {}\n", agent.name));
     context.printer.print(&text)?;

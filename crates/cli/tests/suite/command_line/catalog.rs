@@ -20,6 +20,11 @@ async fn agents_are_listed_with_their_tools_and_with_those_that_were_not_created
     let text = printed(&lango, &["agents", "list"]).await;
     assert!(text.starts_with("topology standard\n"), "{text}");
     assert!(text.contains("Every tool has an owner."), "{text}");
+    for command in [&["agents", "list"][..], &["agents", "show", "vault"], &["config", "show"]] {
+        let text = printed(&lango, command).await;
+        let long = text.lines().filter(|line| line.chars().count() > 80 && line.contains(' '));
+        assert_eq!(long.collect::<Vec<_>>(), Vec::<&str>::new(), "{command:?}");
+    }
     let view = json(&lango, &["agents", "list", "--json"]).await;
     let agents = view["agents"].as_array().unwrap();
     let names: Vec<&str> = agents.iter().map(|agent| agent["name"].as_str().unwrap()).collect();
