@@ -149,6 +149,16 @@ async fn passwords_and_payments_always_ask() {
     assert!(proposal.summary.contains("| x\\u{202e}y"), "{}", proposal.summary);
     assert!(proposal.summary.contains("press Enter"), "{}", proposal.summary);
     assert_eq!(proposal.steps[0].words, [format!("http://{}", site.address)]);
+    // "Always" is about this element, this text and this key, not about the site.
+    let exactly = |proposal: &Proposal| proposal.whole.as_ref().unwrap().words.clone();
+    let shown = exactly(&proposal);
+    for part in [&site.url("/login"), "textbox", "User", "x\u{202e}y", "and press Enter"] {
+        assert!(shown.iter().any(|word| word == part), "{part} in {shown:?}");
+    }
+    for other in [typing(&user, false), typing(&search, true), clicking(&search_button)] {
+        assert_ne!(exactly(&other), shown);
+    }
+    assert_ne!(exactly(&clicking(&search_button)), exactly(&clicking(&sign_in)));
     // It is not known what a selector or an old reference means.
     for arguments in [json!({"selector": "button"}), json!({"ref": "e99999"})] {
         let proposal = tools.propose("browser_click", &arguments);

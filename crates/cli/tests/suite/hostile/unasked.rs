@@ -4,7 +4,7 @@
 
 use lango_protocol::CallStatus;
 
-use crate::fixture::{Lango, TO_LIBRARIAN, TO_OPERATOR, calling};
+use crate::fixture::{Lango, TO_LIBRARIAN, TO_NAVIGATOR, TO_OPERATOR, calling};
 use crate::site::{Site, redirect};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -95,5 +95,28 @@ async fn a_rule_that_denies_a_path_holds_for_reading_it() {
         let turn = lango.ask("read the settings").turn().await;
         assert_eq!(turn.results_with(CallStatus::Denied), 1, "{path}: {:?}", turn.results());
         assert!(!turn.answer().contains("canary"), "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_that_denies_an_address_holds_for_every_spelling_of_it() {
+    for address in [
+        "http://wiki.example/page",
+        "http://wiki.example./page",
+        "HTTP://WIKI.Example:80/a/../page",
+        " http://wiki.example/page",
+    ] {
+        let call = format!("{{ url = \"{address}\" }}");
+        let script = calling("navigator", &[("browser_navigate", call.as_str())]);
+        let lango = Lango::playing(&[TO_NAVIGATOR, &script]).await;
+        for rule in [
+            &["allow", "--tool", "browser_navigate"][..],
+            &["deny", "--tool", "browser_navigate", "--", "http://wiki.example/*"],
+        ] {
+            let add = [&["approvals", "add"], rule].concat();
+            assert_eq!(lango.command(&add).run().await.code, 0);
+        }
+        let turn = lango.ask("open the wiki").turn().await;
+        assert_eq!(turn.results_with(CallStatus::Denied), 1, "{address}: {:?}", turn.results());
     }
 }
