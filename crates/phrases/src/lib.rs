@@ -6,9 +6,11 @@
 pub mod amounts;
 pub mod arithmetic;
 pub mod kinds_of_files;
+pub mod leads;
 pub mod lines;
 pub mod quotations;
 pub mod reported;
 pub mod spelling;
 pub mod steps;
+pub mod verbs;
 pub mod words;

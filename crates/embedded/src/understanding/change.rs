@@ -1,9 +1,10 @@
 //! Makes the calls that change files. Each needs a verb that asks for the change.
 
-use super::evidence::VerbClass;
+use super::evidence::class_of_tool;
 use super::file_names::{FoundEntry, WantedEntry};
 use super::sources::{FoundSources, strip_filler};
 use super::spelling::strip_extension;
+use super::verbs::VerbClass;
 use super::words::RequestWords;
 use super::{
     Completion, PlannedCall, Question, RequestReading, Understanding, ask, ask_for, one_or_several,
@@ -27,7 +28,7 @@ impl Understanding<'_> {
         tool: &'static str,
         request: &RequestWords<'_>,
     ) -> RequestReading {
-        let Some(class) = VerbClass::of_tool(tool) else { return RequestReading::Open };
+        let Some(class) = class_of_tool(tool) else { return RequestReading::Open };
         let is_substitution =
             tool == "fs_edit" && super::edit::substitution(request.text).is_some();
         if !class.is_said(request) && !is_substitution {

@@ -11,14 +11,14 @@
 //! | `file_names.rs` | which files a name or a word for a type means |
 //! | `sources.rs` | which files a change is about |
 //! | `plain_words.rs` | which tool the words say plainly, whatever the encoder says |
-//! | `evidence.rs` | whether a change is asked for |
+//! | `evidence.rs` | which verbs a change needs |
 //! | `command_line.rs`, `file_commands.rs` | commands that are typed as they are |
 //! | `look.rs`, `find.rs` | calls that only look |
 //! | `change.rs`, `relocate.rs`, `edit.rs` | calls that change files |
 //! | `system.rs` | questions about the machine |
 //! | `web.rs` | addresses of web pages, and what to do there |
 //! | `limits.rs` | what needs a model that writes, and other languages |
-//! | `follow_up.rs`, `follow_edit.rs`, `follow_search.rs`, `repetition.rs`, `referents.rs`, `leads.rs` | requests that need what came before |
+//! | `follow_up.rs`, `follow_edit.rs`, `follow_search.rs`, `repetition.rs`, `referents.rs` | requests that need what came before |
 //! | `several.rs` | several actions in one request |
 //! | `turn.rs`, `answers.rs` | the newest message: a request, or the answer to a question |
 
@@ -33,7 +33,6 @@ mod find;
 mod follow_edit;
 mod follow_search;
 mod follow_up;
-mod leads;
 mod limits;
 mod look;
 mod plain_words;
@@ -49,13 +48,13 @@ mod web;
 use std::collections::BTreeMap;
 
 use lango_model::{Colleague, EarlierCall};
-use lango_phrases::{arithmetic, kinds_of_files, lines, spelling, words};
+use lango_phrases::{arithmetic, kinds_of_files, leads, lines, spelling, verbs, words};
 use lango_tool::ToolDeclaration;
 use serde::{Deserialize, Serialize};
 
 use self::command_line::{CommandLine, read_command};
+use self::evidence::class_of_tool;
 pub(crate) use self::evidence::lacks_job_verb;
-use self::evidence::{VerbClass, is_no_order, is_only_talk};
 use self::file_commands::{FileCommand, read_file_command};
 pub(crate) use self::file_names::FileNames;
 use self::plain_words::correct_tool;
@@ -64,6 +63,7 @@ pub(crate) use self::several::begins_with_verb;
 #[cfg(test)]
 pub(crate) use self::system::is_fixed_command;
 pub(crate) use self::turn::{PlannedStep, TurnMeaning};
+use self::verbs::{is_no_order, is_only_talk};
 use self::words::RequestWords;
 use crate::arguments::{Argument, fill_arguments};
 use crate::decision::{RequestMeaning, WeightedMeanings};
@@ -208,10 +208,10 @@ impl<'a> Understanding<'a> {
                 _ => RequestReading::Open,
             };
         };
-        if VerbClass::of_tool(tool).is_some() && is_no_order(request) {
+        if class_of_tool(tool).is_some() && is_no_order(request) {
             return RequestReading::Say(crate::talk::stray_line().to_owned());
         }
-        if VerbClass::of_tool(tool).is_some() && (is_only_talk(request) || is_reported(text)) {
+        if class_of_tool(tool).is_some() && (is_only_talk(request) || is_reported(text)) {
             return RequestReading::Open;
         }
         if tool == "exec_shell"
@@ -254,7 +254,7 @@ impl<'a> Understanding<'a> {
     pub(crate) fn understand_as(&self, tool: &str, text: &str) -> RequestReading {
         let Some(known) = known_tool(tool) else { return RequestReading::Open };
         let request = RequestWords::of(text);
-        if VerbClass::of_tool(known).is_some() && (is_only_talk(&request) || is_reported(text)) {
+        if class_of_tool(known).is_some() && (is_only_talk(&request) || is_reported(text)) {
             return RequestReading::Open;
         }
         self.keep_declared(self.tool_call(known, &request))

@@ -1,6 +1,7 @@
 //! Chooses the tool that the words of a request say plainly.
 
-use super::evidence::VerbClass;
+use super::evidence::class_of_tool;
+use super::verbs::VerbClass;
 use super::words::RequestWords;
 use super::{Understanding, asks_for_change, find, web};
 
@@ -114,7 +115,7 @@ pub(super) fn correct_tool(tool: &'static str, request: &RequestWords<'_>) -> &'
         "fs_copy" if (!says(VerbClass::Copy) || wants_one(request)) && says(VerbClass::Move) => {
             "fs_move"
         }
-        _ if VerbClass::of_tool(tool).is_some() => imperative_tool(request).unwrap_or(tool),
+        _ if class_of_tool(tool).is_some() => imperative_tool(request).unwrap_or(tool),
         _ => tool,
     }
 }
