@@ -1,6 +1,7 @@
 //! Answers as a specialist: one call with the user's text, and then a report of its result.
 
 use lango_model::{AnsweredCall, CallOutcome, Message, ModelRequest, RequestRole, RequestedCall};
+use lango_phrases::clock_times::find_impossible_time;
 use lango_protocol::{CallStatus, marker};
 use lango_tool::{SafetyLevel, ToolDeclaration};
 
@@ -218,6 +219,14 @@ impl Specialist<'_> {
     fn call(&self, tool: &ToolDeclaration, conversation: &Conversation<'_>) -> EmbeddedReply {
         let given = conversation.given_values(&tool.name);
         let mut filled = fill_arguments(self.reader, tool, &conversation.words, &given);
+        if tool.name.starts_with("cron_")
+            && let Some(time) = filled.arguments.get("schedule").and_then(Argument::as_text)
+            && let Some(time) = find_impossible_time(time)
+        {
+            return EmbeddedReply::Text(marker::mark_question(&talk::describe_impossible_time(
+                time,
+            )));
+        }
         if let Some(Argument::Text(address)) = filled.arguments.get_mut("url") {
             complete_address(address);
         }

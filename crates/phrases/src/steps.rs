@@ -4,7 +4,11 @@
 const MAX_STEP_COUNT: usize = 12;
 
 /// Lists the separators of two steps in a sentence, longest first.
-const SEPARATORS: [&str; 14] = [
+const SEPARATORS: [&str; 18] = [
+    ", and also ",
+    " and also ",
+    "; also ",
+    ". also ",
     ", and after that ",
     " and after that ",
     ", after that ",
@@ -59,6 +63,37 @@ impl<'a> RequestStructure<'a> {
             Self::One | Self::OtherList => Vec::new(),
         }
     }
+}
+
+/// Returns the parts of a text that says how many there are: "2 things: the size of a.txt, and docs".
+pub fn split_counted(text: &str) -> Option<Vec<&str>> {
+    const THINGS: [&str; 8] =
+        ["things", "questions", "requests", "tasks", "favours", "favors", "steps", "jobs"];
+    const COUNTS: [&str; 4] = ["two", "three", "four", "five"];
+    let (lead, rest) = text.split_once(':')?;
+    let lead = lead.to_lowercase();
+    let words: Vec<&str> = lead.split_whitespace().collect();
+    let at = words.iter().position(|word| THINGS.contains(word)).filter(|_| words.len() <= 6)?;
+    let said = *words.get(at.checked_sub(1)?)?;
+    let count = match COUNTS.iter().position(|word| *word == said) {
+        Some(at) => at + 2,
+        None => said.parse().ok()?,
+    };
+    if rest.contains(['"', '`', '“']) {
+        return None;
+    }
+    let split = |separators: &[&str]| -> Vec<&'_ str> {
+        let mut parts = vec![rest];
+        for separator in separators {
+            parts = parts.into_iter().flat_map(|part| part.split(separator)).collect();
+        }
+        let parts = parts.into_iter().map(|part| part.trim().trim_end_matches(['.', ',']));
+        parts.filter(|part| !part.is_empty()).collect()
+    };
+    [&["; and ", "; ", "\n"][..], &[", and ", ", "], &[", and ", ", ", " and "]]
+        .into_iter()
+        .map(split)
+        .find(|parts| parts.len() == count && count > 1)
 }
 
 /// Tells whether the text around a list says no more than "do this".

@@ -1,6 +1,8 @@
 //! Makes the calls that change files. Each needs a verb that asks for the change.
 
 use super::evidence::class_of_tool;
+use lango_phrases::folders::{names_of_folders, read_nested_folders};
+
 use super::file_names::{FoundEntry, WantedEntry};
 use super::sources::{FoundSources, strip_filler};
 use super::spelling::strip_extension;
@@ -29,6 +31,10 @@ impl Understanding<'_> {
         request: &RequestWords<'_>,
     ) -> RequestReading {
         let Some(class) = class_of_tool(tool) else { return RequestReading::Open };
+        let is_of_text = matches!(tool, "fs_edit" | "fs_append" | "fs_delete" | "fs_write");
+        if is_of_text && let Some(reading) = self.line_change(request) {
+            return reading;
+        }
         let is_substitution =
             tool == "fs_edit" && super::edit::substitution(request.text).is_some();
         if !class.is_said(request) && !is_substitution {
@@ -58,6 +64,14 @@ impl Understanding<'_> {
         let paths = match found {
             FoundSources::Paths(paths) => paths,
             FoundSources::Ask(question) => return RequestReading::Ask(question),
+        };
+        if let Some(reading) = self.part_to_remove(request, &paths) {
+            return reading;
+        }
+        let paths = match self.find_in_directory(request, &paths) {
+            Some(FoundSources::Paths(inside)) => inside,
+            Some(FoundSources::Ask(question)) => return RequestReading::Ask(question),
+            None => paths,
         };
         let keeps_directory = request.has_any(&["keep", "stays", "stay", "leave"])
             && request.has_any(&["folder", "directory", "dir"])
@@ -107,6 +121,13 @@ impl Understanding<'_> {
                 Completion::Argument { call: make.clone(), name: "path" },
             )
         };
+        if let Some(nested) = read_nested_folders(request.text) {
+            let outer = clean_directory(&nested.outer);
+            let inner = nested.inner.iter().map(|name| join(&outer, &clean_directory(name)));
+            let names = std::iter::once(outer.clone()).chain(inner);
+            let calls = names.map(|name| PlannedCall::new("fs_mkdir").text("path", name));
+            return RequestReading::Calls(calls.collect());
+        }
         let Some(span) = self
             .span_text("fs_mkdir", "path", request)
             .filter(|span| !is_pronoun(strip_filler(span)))
@@ -114,11 +135,37 @@ impl Understanding<'_> {
             return unnamed();
         };
         let names = directory_names(with_article(&span, request.text), request);
+        let names = self.names_at_place(names, request);
         if names.is_empty() {
             return unnamed();
         }
         let calls = names.into_iter().map(|name| PlannedCall::new("fs_mkdir").text("path", name));
         RequestReading::Calls(calls.collect())
+    }
+
+    /// Returns names with the directory that they are to be made in: "a folder 2026 in docs".
+    fn names_at_place(&self, names: Vec<String>, request: &RequestWords<'_>) -> Vec<String> {
+        const PLACES: &[&str] = &["in", "inside", "under", "within", "into"];
+        let Some(at) = request
+            .words
+            .iter()
+            .rposition(|word| PLACES.contains(&word.text.as_str()) && !word.is_quoted)
+        else {
+            return names;
+        };
+        let Some(place) = self.find_directory_after(request, PLACES) else { return names };
+        let is_place = |name: &String| name.trim_end_matches('/').eq_ignore_ascii_case(&place);
+        // The place was taken for the name.
+        let names = if names.iter().all(is_place) {
+            names_of_folders(&request.text[..request.words[at].range.start])
+        } else {
+            names
+        };
+        let is_new = |name: &String| !name.contains('/') && !is_place(name);
+        names
+            .into_iter()
+            .map(|name| if is_new(&name) { join(&place, &name) } else { name })
+            .collect()
     }
 
     fn write_call(&self, request: &RequestWords<'_>) -> RequestReading {

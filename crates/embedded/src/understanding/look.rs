@@ -135,6 +135,25 @@ impl Understanding<'_> {
         }
     }
 
+    /// Shows the lines in which two files differ: "diff a.txt against b.txt".
+    pub(super) fn compare_contents(&self, request: &RequestWords<'_>) -> Option<RequestReading> {
+        let compares = request.has_any(&["diff", "differ", "difference", "differences"])
+            || request.has_phrase(&[
+                "changed between",
+                "changes between",
+                "what's different",
+                "is different",
+            ]);
+        if !compares || !self.has_tool("exec_shell") {
+            return None;
+        }
+        let mut files = self.mentioned_files(request);
+        files.retain(|path| self.files.kind_of(path) == Some(false));
+        let [one, other] = files.as_slice() else { return None };
+        let command = format!("diff -u {} {}", quote_for_shell(one), quote_for_shell(other));
+        Some(RequestReading::call(PlannedCall::new("exec_shell").text("command", command)))
+    }
+
     pub(super) fn search_call(&self, request: &RequestWords<'_>) -> RequestReading {
         let spans = self.spans("fs_search", request);
         let text = |name: &str| spans.get(name).and_then(Argument::as_text);
@@ -168,6 +187,10 @@ impl Understanding<'_> {
         let extensions = super::find::type_in(request);
         let found =
             pattern.as_deref().and_then(|pattern| self.words_that_occur(pattern, place.as_deref()));
+        // The name of a column is not the row that is asked for.
+        let found = found.filter(|found| {
+            !place.as_deref().is_some_and(|path| self.is_only_in_header(found, path, request))
+        });
         let pattern = match (found, &place, &pattern) {
             (Some(found), _, _) => found,
             // What is asked for is not there in these words: the words of the question that are.
@@ -193,8 +216,11 @@ impl Understanding<'_> {
         if let Some(path) = &place {
             call = call.text("path", path.clone());
         }
+        let typed_glob = request.unquoted().find(|word| word.starts_with("*."));
         if let Some(extensions) = extensions {
             call = call.text("glob", super::find::glob_of(&extensions));
+        } else if let Some(glob) = typed_glob {
+            call = call.text("glob", glob);
         }
         if self.occurs_in_other_case(&pattern, place.as_deref()) {
             call = call.with("ignore_case", Argument::Boolean(true));
@@ -218,6 +244,26 @@ impl Understanding<'_> {
             call = call.with("files_without", Argument::Boolean(true));
         }
         RequestReading::call(call)
+    }
+
+    /// Tells whether words are only in the first line of a table, and another word of the request is the name
+    /// of a row.
+    fn is_only_in_header(&self, found: &str, path: &str, request: &RequestWords<'_>) -> bool {
+        if !path.to_lowercase().ends_with(".csv") {
+            return false;
+        }
+        let Some(text) = self.files.read_text(path).map(|text| text.to_lowercase()) else {
+            return false;
+        };
+        let mut lines = text.lines();
+        let wanted = found.to_lowercase();
+        let is_header = lines.next().is_some_and(|line| line.contains(&wanted));
+        let mut rows = lines.clone().filter_map(|line| line.split(',').next());
+        is_header
+            && !lines.any(|line| line.contains(&wanted))
+            && rows.any(|row| {
+                request.unquoted().any(|word| word.len() > 2 && word.starts_with(row.trim()))
+            })
     }
 
     /// Finds the file that has the searched words in its name, where no text has them: "the document about
@@ -286,13 +332,22 @@ impl Understanding<'_> {
     pub(super) fn best_words(&self, request: &RequestWords<'_>, path: &str) -> Option<String> {
         let text = self.files.read_text(path)?;
         let name = path.to_lowercase();
+        // "May" is also a month.
+        let is_row = |word: &str| {
+            name.ends_with(".csv")
+                && text.lines().any(|line| {
+                    line.split(',')
+                        .next()
+                        .is_some_and(|cell| cell.trim().eq_ignore_ascii_case(word))
+                })
+        };
         let words: Vec<String> = request
             .words
             .iter()
             .map(|word| word.text.trim_matches(['"', '\'']).to_owned())
             .filter(|word| {
                 word.chars().count() > 2
-                    && !lango_text::is_stop_word(word)
+                    && (!lango_text::is_stop_word(word) || is_row(word))
                     && !name.contains(word.as_str())
             })
             .collect();
@@ -333,6 +388,7 @@ fn with_lines(call: PlannedCall, request: &RequestWords<'_>) -> PlannedCall {
         Some(LineRange::Between(from, to)) => call
             .with("offset", Argument::Integer(from))
             .with("limit", Argument::Integer(to - from + 1)),
+        Some(LineRange::From(from)) => call.with("offset", Argument::Integer(from)),
         None => call,
     }
 }

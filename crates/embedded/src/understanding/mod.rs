@@ -14,7 +14,7 @@
 //! | `evidence.rs` | which verbs a change needs |
 //! | `command_line.rs`, `file_commands.rs` | commands that are typed as they are |
 //! | `look.rs`, `find.rs` | calls that only look |
-//! | `change.rs`, `relocate.rs`, `edit.rs` | calls that change files |
+//! | `change.rs`, `relocate.rs`, `edit.rs`, `line_change.rs` | calls that change files |
 //! | `system.rs` | questions about the machine |
 //! | `web.rs` | addresses of web pages, and what to do there |
 //! | `limits.rs` | what needs a model that writes, and other languages |
@@ -34,6 +34,7 @@ mod follow_edit;
 mod follow_search;
 mod follow_up;
 mod limits;
+mod line_change;
 mod look;
 mod plain_words;
 mod referents;
@@ -57,7 +58,7 @@ use self::evidence::class_of_tool;
 pub(crate) use self::evidence::lacks_job_verb;
 use self::file_commands::{FileCommand, read_file_command};
 pub(crate) use self::file_names::FileNames;
-use self::plain_words::correct_tool;
+use self::plain_words::{correct_tool, tool_of_single_order};
 use self::several::StepReadings;
 pub(crate) use self::several::begins_with_verb;
 #[cfg(test)]
@@ -172,6 +173,7 @@ impl<'a> Understanding<'a> {
     /// Returns what one request means, by itself or after what came before.
     pub(crate) fn understand(&self, text: &str) -> RequestReading {
         let written = words::write_spoken_names(text);
+        let written = spelling::correct_first_verb(&written);
         let request = RequestWords::of(&written);
         if let Some(understood) = self.follow_up(&request) {
             return understood;
@@ -198,7 +200,9 @@ impl<'a> Understanding<'a> {
         if let Some(corrected) = leads::corrected_within(text) {
             return self.understand_alone(&RequestWords::of(&corrected));
         }
-        if let Some(reading) = self.compare_sizes(request) {
+        if let Some(reading) =
+            self.compare_sizes(request).or_else(|| self.compare_contents(request))
+        {
             return reading;
         }
         let Some(tool) = self.likeliest_tool(request) else {
@@ -333,13 +337,52 @@ impl<'a> Understanding<'a> {
         let name = match &first.meaning {
             RequestMeaning::Tool { tool, .. } => &*tool.name,
             RequestMeaning::Absent(known) => &known.name,
+            RequestMeaning::Plan => {
+                return tool_of_single_order(request).filter(|tool| self.has_tool(tool));
+            }
             _ => return None,
         };
+        // What was told a moment ago is not looked for among files: "name of my cat?"
+        if matches!(name, "fs_find" | "fs_list" | "fs_search" | "fs_read" | "fs_stat")
+            && self.is_about_what_was_told(request)
+        {
+            return None;
+        }
         if let Some(tool) = self.tool_by_words(name, request) {
             return Some(tool);
         }
         let known = known_tool(name).filter(|_| self.has_tool(name))?;
         Some(correct_tool(known, request))
+    }
+
+    /// Tells whether a question is about what the user told, and names no file.
+    fn is_about_what_was_told(&self, request: &RequestWords<'_>) -> bool {
+        const ATTRIBUTES: [&str; 14] = [
+            "name",
+            "birthday",
+            "number",
+            "code",
+            "address",
+            "phone",
+            "age",
+            "size",
+            "colour",
+            "color",
+            "anniversary",
+            "favourite",
+            "favorite",
+            "allergy",
+        ];
+        if !crate::recall::is_open_question(request.text) || !self.named_files(request).is_empty() {
+            return false;
+        }
+        let words: Vec<&str> = request.unquoted().collect();
+        let is_mine = words.windows(3).any(|three| {
+            ATTRIBUTES.contains(&three[0]) && three[1] == "of" && matches!(three[2], "my" | "our")
+        });
+        is_mine && !request.has_any(&["file", "files", "folder"])
+            || crate::recall::store_of_subject(request.text, self.earlier).is_some()
+                && request.has_any(&["my", "our", "i", "we"])
     }
 
     fn tool_call(&self, tool: &'static str, request: &RequestWords<'_>) -> RequestReading {

@@ -18,6 +18,26 @@ impl Understanding<'_> {
         {
             return Some("fs_search");
         }
+        if self.has_tool("fs_search")
+            && request.has_phrase(&[
+                "each line with",
+                "every line with",
+                "all lines with",
+                "any line with",
+                "the lines with",
+                "each line that",
+                "every line that",
+                "all lines that",
+                "lines containing",
+                "lines that contain",
+                "lines mentioning",
+                "lines that mention",
+                "lines that have",
+            ])
+            && !asks_for_change(request)
+        {
+            return Some("fs_search");
+        }
         let asks_which =
             request.has_phrase(&["which file", "which files", "what file", "what files"])
                 || request.has_phrase(&["which of my", "which of the", "which of our"]);
@@ -96,9 +116,54 @@ impl Understanding<'_> {
             };
         }
         let ticks = request.has_any(&["tick", "untick"])
-            || request.has_phrase(&["check off", "mark off", "cross off", "as done"]);
+            || request.has_phrase(&[
+                "check off",
+                "mark off",
+                "cross off",
+                "as done",
+                "as finished",
+                "mark it",
+            ]);
         (ticks && !self.mentioned_files(request).is_empty()).then_some("fs_edit")
     }
+}
+
+/// Returns the tool of an order that the encoder takes for a plan: it begins with a verb, and has no other.
+pub(super) fn tool_of_single_order(request: &RequestWords<'_>) -> Option<&'static str> {
+    const ACTIONS: &[&str] = &[
+        "copy",
+        "cp",
+        "duplicate",
+        "move",
+        "mv",
+        "rename",
+        "delete",
+        "remove",
+        "rm",
+        "erase",
+        "create",
+        "make",
+        "mkdir",
+        "append",
+        "add",
+        "write",
+        "put",
+        "show",
+        "run",
+        "send",
+        "remind",
+        "remember",
+        "replace",
+        "change",
+        "open",
+        "list",
+        "read",
+        "new",
+        "copies",
+    ];
+    let tool = imperative_tool(request)?;
+    let said = request.unquoted().filter(|word| ACTIONS.contains(word)).count();
+    (said == 1).then_some(tool)
 }
 
 /// Corrects a choice between tools that differ in what the words say plainly.
@@ -128,7 +193,7 @@ fn imperative_tool(request: &RequestWords<'_>) -> Option<&'static str> {
     let first = words.next()?;
     let verb = if first == "in" { words.nth(1)? } else { first };
     match verb {
-        "delete" | "erase" | "rm"
+        "delete" | "erase" | "rm" | "remove"
             if !request.has_any(&["line", "lines", "row", "entry", "word"]) =>
         {
             Some("fs_delete")

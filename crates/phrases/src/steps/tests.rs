@@ -46,3 +46,17 @@ fn every_step_is_a_part_of_the_words() {
         assert!(words.contains(step));
     }
 }
+
+#[test]
+fn what_is_counted_is_split() {
+    assert_eq!(
+        split_counted("2 things: line count of log.txt, and the first line of notes.txt"),
+        Some(vec!["line count of log.txt", "the first line of notes.txt"])
+    );
+    assert_eq!(
+        split_counted("two questions: who wrote a.txt and how big is it"),
+        Some(vec!["who wrote a.txt", "how big is it"])
+    );
+    assert_eq!(split_counted("three things: a, b"), None);
+    assert_eq!(split_counted("write to a.txt: two things, and more"), None);
+}
