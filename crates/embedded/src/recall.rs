@@ -89,6 +89,37 @@ pub(crate) fn is_about_user(words: &str) -> bool {
     knows && words.len() <= 8 && words.ends_with(&["about".to_owned(), "me".to_owned()])
 }
 
+/// Tells whether a question is about a detail of what is the user's: "name of my cat?"
+pub(crate) fn asks_for_detail_of_user(words: &str) -> bool {
+    const DETAILS: [&str; 9] =
+        ["name", "birthday", "number", "code", "address", "phone", "age", "anniversary", "colour"];
+    /// What has such details, and is looked up elsewhere.
+    const OTHERS: [&str; 15] = [
+        "file",
+        "files",
+        "folder",
+        "folders",
+        "wallet",
+        "computer",
+        "machine",
+        "server",
+        "secret",
+        "secrets",
+        "key",
+        "keys",
+        "host",
+        "notes",
+        "documents",
+    ];
+    let words: Vec<String> = split_words(words).collect();
+    let is_own = |three: &[String]| {
+        DETAILS.contains(&three[0].as_str())
+            && three[1] == "of"
+            && matches!(three[2].as_str(), "my" | "our")
+    };
+    words.windows(3).any(is_own) && !words.iter().any(|word| OTHERS.contains(&word.as_str()))
+}
+
 /// Tells whether a call looked something up and found nothing.
 pub(crate) fn found_nothing(call: &AnsweredCall) -> bool {
     let CallOutcome::Tool { report: Some(report), .. } = &call.outcome else { return false };

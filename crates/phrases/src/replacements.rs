@@ -35,7 +35,10 @@ pub fn find_replacement(request: &RequestWords<'_>) -> Option<(Range<usize>, Ran
         let from = (verb + 1..words.len()).find(|at| !is(*at, BEFORE))?;
         let joint = (from + 1..words.len()).find(|at| is(*at, joints))?;
         let end = (joint + 2..words.len()).find(|at| is(*at, AFTER)).unwrap_or(words.len());
-        return (joint + 1 < end).then(|| (span(from, joint), span(joint + 1, end)));
+        // "swap foo in a.txt for bar"
+        let old_end =
+            (from + 1..joint).find(|at| is(*at, &["in", "inside", "within"])).unwrap_or(joint);
+        return (joint + 1 < end).then(|| (span(from, old_end), span(joint + 1, end)));
     }
     // "use tea instead of coffee", "tea rather than coffee"
     let joint = (1..words.len().saturating_sub(1)).find(|at| {

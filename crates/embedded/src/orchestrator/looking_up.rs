@@ -60,7 +60,7 @@ impl<'a> Orchestrator<'a> {
         if !recall::is_open_question(words) {
             return None;
         }
-        let tool = if recall::is_about_user(words) {
+        let tool = if recall::is_about_user(words) || recall::asks_for_detail_of_user(words) {
             "memory_search"
         } else {
             recall::store_of_subject(words, &self.request.earlier_calls)?

@@ -134,13 +134,15 @@ impl Understanding<'_> {
 fn said_pair(request: &RequestWords<'_>, content: &str) -> Option<(String, String)> {
     let text = |range: std::ops::Range<usize>| strip_text(&request.text[range]);
     if let Some((old, new)) = find_replacement(request) {
-        let old = strip_text(text(old)).trim_end_matches(" in it").trim_end_matches(" there");
+        let old = strip_text(text(old));
         let found = if content.contains(old) {
             Some(old.to_owned())
         } else {
             find_ignoring_case(content, old)
         };
-        if let Some(found) = found {
+        if let Some(found) = found
+            && (!is_number_edge(&found) || !whole_occurrences(content, &found).is_empty())
+        {
             return Some((found, text(new).to_owned()));
         }
     }

@@ -247,7 +247,13 @@ impl<'a> Understanding<'a> {
                 let found = self.spans(&call.tool, request);
                 for (name, value) in found.into_iter().filter(|(n, _)| wanted.contains(&n.as_str()))
                 {
-                    call.arguments.entry(name).or_insert(value);
+                    let path = call.arguments.get("path").and_then(Argument::as_text);
+                    let is_file = path.is_some_and(|path| {
+                        change::has_extension(path) && self.files.kind_of(path) != Some(true)
+                    });
+                    if name != "recursive" || !is_file {
+                        call.arguments.entry(name).or_insert(value);
+                    }
                 }
             }
         }
@@ -357,30 +363,10 @@ impl<'a> Understanding<'a> {
 
     /// Tells whether a question is about what the user told, and names no file.
     fn is_about_what_was_told(&self, request: &RequestWords<'_>) -> bool {
-        const ATTRIBUTES: [&str; 14] = [
-            "name",
-            "birthday",
-            "number",
-            "code",
-            "address",
-            "phone",
-            "age",
-            "size",
-            "colour",
-            "color",
-            "anniversary",
-            "favourite",
-            "favorite",
-            "allergy",
-        ];
         if !crate::recall::is_open_question(request.text) || !self.named_files(request).is_empty() {
             return false;
         }
-        let words: Vec<&str> = request.unquoted().collect();
-        let is_mine = words.windows(3).any(|three| {
-            ATTRIBUTES.contains(&three[0]) && three[1] == "of" && matches!(three[2], "my" | "our")
-        });
-        is_mine && !request.has_any(&["file", "files", "folder"])
+        crate::recall::asks_for_detail_of_user(request.text)
             || crate::recall::store_of_subject(request.text, self.earlier).is_some()
                 && request.has_any(&["my", "our", "i", "we"])
     }

@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn what_is_replaced_by_what_is_read() {
     for (text, old, new) in [
-        ("now swap every foo in it for baz", "foo in it", "baz"),
+        ("now swap every foo in it for baz", "foo", "baz"),
         ("swap every foo for baz in a.txt", "foo", "baz"),
         ("replace all occurrences of the word red with dark blue please", "red", "dark blue"),
         ("change TODO to DONE in README.md", "TODO", "DONE"),
