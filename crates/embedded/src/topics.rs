@@ -44,22 +44,13 @@ const TOPICS: &[(&str, &[&str])] = &[
     ]),
 ];
 
-/// Tools, and how words begin that speak of something else.
-const OTHER_TOPICS: &[(&str, &[&str])] = &[("payment_limits", &["refund", "soon", "invoice"])];
-
 /// Returns by how much a tool is less likely for a text than the encoder says.
 pub(crate) fn missing_topic_penalty(tool: &str, words: &[String]) -> f32 {
-    let others = OTHER_TOPICS.iter().find(|(prefix, _)| tool.starts_with(prefix));
-    let says_any = |begins: &[&str]| {
-        words.iter().any(|word| begins.iter().any(|begin| word.starts_with(begin)))
-    };
-    if others.is_some_and(|(_, begins)| says_any(begins)) {
-        return PENALTY;
-    }
     let Some((_, topic)) = TOPICS.iter().find(|(prefix, _)| tool.starts_with(prefix)) else {
         return 0.0;
     };
-    if says_any(topic) { 0.0 } else { PENALTY }
+    let is_said = words.iter().any(|word| topic.iter().any(|begin| word.starts_with(begin)));
+    if is_said { 0.0 } else { PENALTY }
 }
 
 /// Returns the words of a text, as topics are compared with them.
@@ -76,7 +67,6 @@ mod tests {
         let penalty = |tool: &str, text: &str| missing_topic_penalty(tool, &topic_words(text));
         assert!(penalty("bg_list", "show me the to do list") > 0.0);
         assert!(penalty("payment_history", "how much did we earn in March?") > 0.0);
-        assert!(penalty("payment_limits", "how long till a refund is paid out?") > 0.0);
         for (tool, text) in [
             ("bg_list", "which tasks run in the background?"),
             ("payment_history", "how much did I spend this week?"),

@@ -171,8 +171,28 @@ fn split_sentence(words: &str) -> Vec<&str> {
     found.push(&words[start..]);
     let steps: Vec<&str> =
         found.into_iter().map(strip_ordinal).filter(|step| !step.is_empty()).collect();
-    let told = steps.iter().skip(1).any(|step| is_narrative(step));
+    let told = steps.iter().skip(1).any(|step| is_narrative(step) || is_end_of_input(step));
     if steps.len() > 1 && !told { steps } else { Vec::new() }
+}
+
+/// Tells whether a step only ends what the one before types: "then enter", "and then be submitted".
+fn is_end_of_input(step: &str) -> bool {
+    const ENDS: [&str; 12] = [
+        "enter",
+        "press enter",
+        "hit enter",
+        "return",
+        "submit",
+        "submit it",
+        "submit that",
+        "send it",
+        "press return",
+        "hit return",
+        "be submitted",
+        "submit the form",
+    ];
+    let step = step.trim_end_matches(['.', '!', ' ']);
+    ENDS.iter().any(|end| end.eq_ignore_ascii_case(step))
 }
 
 /// Tells whether a text reports events rather than asks for them: "…, then a cow came".

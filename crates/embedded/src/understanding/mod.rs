@@ -336,6 +336,10 @@ impl<'a> Understanding<'a> {
     /// Returns the name of the tool that the encoder takes the request for, where what is here can
     /// do better than it: tools for files and commands.
     fn likeliest_tool(&self, request: &RequestWords<'_>) -> Option<&'static str> {
+        // What the user told is not looked for among files: "name of my cat?"
+        if self.is_about_what_was_told(request) {
+            return None;
+        }
         let gist = self.reader.read_gist(request.text);
         let colleagues = self.colleagues.iter().copied();
         let readings = WeightedMeanings::of(self.reader, &gist, self.own, colleagues);
@@ -348,12 +352,6 @@ impl<'a> Understanding<'a> {
             }
             _ => return None,
         };
-        // What was told a moment ago is not looked for among files: "name of my cat?"
-        if matches!(name, "fs_find" | "fs_list" | "fs_search" | "fs_read" | "fs_stat")
-            && self.is_about_what_was_told(request)
-        {
-            return None;
-        }
         if let Some(tool) = self.tool_by_words(name, request) {
             return Some(tool);
         }
@@ -368,6 +366,7 @@ impl<'a> Understanding<'a> {
         }
         crate::recall::asks_for_detail_of_user(request.text)
             || crate::recall::store_of_subject(request.text, self.earlier).is_some()
+                && self.mentioned_files(request).is_empty()
                 && request.has_any(&["my", "our", "i", "we"])
     }
 

@@ -60,3 +60,12 @@ fn what_is_counted_is_split() {
     assert_eq!(split_counted("three things: a, b"), None);
     assert_eq!(split_counted("write to a.txt: two things, and more"), None);
 }
+
+#[test]
+fn the_end_of_an_input_is_no_step() {
+    for text in
+        ["type hello into e15, then enter", "the box should say hinge and then be submitted"]
+    {
+        assert_eq!(RequestStructure::of(text), RequestStructure::One, "{text}");
+    }
+}
