@@ -118,6 +118,53 @@ fn with_words(request: &RequestWords<'_>, from: usize) -> Option<LinePlace> {
     Some(LinePlace::With(said.to_owned()))
 }
 
+/// Returns the line by its place: "line 2", "the second line", "the last line".
+fn numbered_line(request: &RequestWords<'_>, from: usize) -> Option<(LinePlace, usize)> {
+    let words = &request.words;
+    let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    let at = (from..words.len())
+        .find(|at| matches!(text(*at), "line" | "row" | "entry") && !words[*at].is_quoted)?;
+    if let Ok(number) = text(at + 1).parse() {
+        return (number > 0).then_some((LinePlace::Number(number), at + 2));
+    }
+    let place = match text(at.checked_sub(1)?) {
+        "last" | "final" | "bottom" => LinePlace::Last,
+        "top" => LinePlace::First,
+        before => LinePlace::Number(parse_ordinal(before)?),
+    };
+    Some((place, at + 1))
+}
+
+/// Returns the line before or after which a request adds something; true if it is before it.
+pub fn find_insertion(request: &RequestWords<'_>) -> Option<(bool, LinePlace)> {
+    let adds = request.has_any(&["add", "insert", "put", "write", "stick", "place", "adding"]);
+    let at = request.words.iter().position(|word| {
+        !word.is_quoted
+            && matches!(word.text.as_str(), "after" | "below" | "under" | "before" | "above")
+    })?;
+    let is_before = matches!(request.words[at].text.as_str(), "before" | "above");
+    let (place, end) = numbered_line(request, at)?;
+    // "after that add a line 2 …" is about something else.
+    (adds && end <= at + 5).then_some((is_before, place))
+}
+
+/// Returns the line that a request replaces, and what stands there instead.
+pub fn find_replaced_line<'t>(request: &RequestWords<'t>) -> Option<(LinePlace, &'t str)> {
+    let verb = request.words.iter().position(|word| {
+        !word.is_quoted
+            && matches!(word.text.as_str(), "replace" | "change" | "rewrite" | "set" | "edit")
+    })?;
+    let (place, end) = numbered_line(request, verb)?;
+    let words = &request.words;
+    let joint = (end..words.len()).find(|at| {
+        !words[*at].is_quoted && matches!(words[*at].text.as_str(), "with" | "to" | "by" | "into")
+    })?;
+    let from = words[joint].range.end;
+    let new = request.text[from..].trim().trim_matches(['"', '`', '“', '”']);
+    let new = new.strip_prefix("read ").or_else(|| new.strip_prefix("say ")).unwrap_or(new);
+    (!new.is_empty()).then_some((place, new))
+}
+
 /// Tells whether a request wants something to be added at the beginning of a file.
 pub fn adds_at_beginning(request: &RequestWords<'_>) -> bool {
     const PHRASES: &[&str] = &[

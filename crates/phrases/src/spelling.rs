@@ -104,6 +104,14 @@ pub fn differ_in_numbers(a: &str, b: &str) -> bool {
     numbers_in_name(a) != numbers_in_name(b)
 }
 
+/// Tells whether two names differ in their numbers alone: one of them may be meant by mistake.
+pub fn differ_only_in_numbers(a: &str, b: &str) -> bool {
+    let letters = |name: &str| -> String {
+        name.to_lowercase().chars().filter(|c| c.is_alphabetic()).collect()
+    };
+    differ_in_numbers(a, b) && letters(a) == letters(b)
+}
+
 /// Verbs of orders that are long enough to be known when a letter is wrong.
 #[rustfmt::skip]
 const VERBS: &[&str] = &[

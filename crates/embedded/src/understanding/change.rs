@@ -5,7 +5,7 @@ use lango_phrases::folders::{names_of_folders, read_nested_folders};
 
 use super::file_names::{FoundEntry, WantedEntry};
 use super::sources::{FoundSources, strip_filler};
-use super::spelling::strip_extension;
+use super::spelling::{differ_only_in_numbers, strip_extension};
 use super::verbs::VerbClass;
 use super::words::RequestWords;
 use super::{
@@ -65,6 +65,7 @@ impl Understanding<'_> {
             FoundSources::Paths(paths) => paths,
             FoundSources::Ask(question) => return RequestReading::Ask(question),
         };
+        let paths = self.add_listed(paths, None, request);
         if let Some(reading) = self.part_to_remove(request, &paths) {
             return reading;
         }
@@ -168,7 +169,31 @@ impl Understanding<'_> {
             .collect()
     }
 
+    /// Deletes the files of a directory: "empty tmp".
+    fn empty_directory(&self, request: &RequestWords<'_>) -> Option<RequestReading> {
+        let empties = request
+            .unquoted()
+            .find(|word| !matches!(*word, "please" | "pls" | "can" | "you" | "could" | "now"))
+            .is_some_and(|word| matches!(word, "empty" | "clear"));
+        let mentioned = self.mentioned_files(request);
+        let [directory] = mentioned.as_slice() else { return None };
+        if !empties || self.files.kind_of(directory) != Some(true) || directory == "." {
+            return None;
+        }
+        let kept = self.find_exceptions(request);
+        let files = self.files.files_within(directory).into_iter().map(str::to_owned);
+        let files: Vec<String> = files.filter(|path| !kept.contains(path)).collect();
+        Some(if files.is_empty() {
+            RequestReading::Say(format!("There is nothing in {directory} to delete."))
+        } else {
+            RequestReading::call(PlannedCall::new("fs_delete").with("path", one_or_several(files)))
+        })
+    }
+
     fn write_call(&self, request: &RequestWords<'_>) -> RequestReading {
+        if let Some(reading) = self.empty_directory(request) {
+            return reading;
+        }
         let spans = self.spans("fs_write", request);
         let text = |name: &str| spans.get(name).and_then(Argument::as_text);
         let Some(path) = text("path").map(strip_filler).filter(|path| !is_pronoun(path)) else {
@@ -201,6 +226,12 @@ impl Understanding<'_> {
         };
         let exists = self.files.kind_of(&path) == Some(false) && !self.files.is_expected(&path);
         let overwrites = VerbClass::Overwrite.is_said(request);
+        if overwrites
+            && let FoundEntry::Nothing(near) = self.files.find(&path, WantedEntry::File)
+            && is_other_number(&path, &near)
+        {
+            return super::look::ask_for_file(Some(&path), &near);
+        }
         let content = text("content").filter(|_| !empties || !request.quotations.is_empty());
         let content = content_before_path(request, text("path")).or(content);
         match (content, exists) {
@@ -246,7 +277,11 @@ impl Understanding<'_> {
             Some(mention) => match self.files.find(mention, WantedEntry::File) {
                 FoundEntry::One(path) => path,
                 FoundEntry::Several(paths) => return super::look::ask_which(&paths),
-                FoundEntry::Nothing(_) if has_extension(mention) && !mention.contains(' ') => {
+                FoundEntry::Nothing(near)
+                    if has_extension(mention)
+                        && !mention.contains(' ')
+                        && !is_other_number(mention, &near) =>
+                {
                     mention.to_owned()
                 }
                 FoundEntry::Nothing(near) => {
@@ -284,6 +319,11 @@ impl Understanding<'_> {
             }
         }
     }
+}
+
+/// Tells whether a name that is not there differs in its numbers alone from one that is.
+fn is_other_number(mention: &str, near: &[String]) -> bool {
+    near.iter().any(|path| differ_only_in_numbers(base_name(mention), base_name(path)))
 }
 
 /// Returns the lines of "first a and then b".

@@ -1,7 +1,8 @@
 //! Changes whole lines of a file: removes one, or adds a first one. Which lines there are is looked up.
 
 use lango_phrases::line_changes::{
-    LinePlace, added_text, adds_at_beginning, asks_to_remove, find_removed_line,
+    LinePlace, added_text, adds_at_beginning, asks_to_remove, find_insertion, find_removed_line,
+    find_replaced_line,
 };
 
 use super::edit::replacement;
@@ -21,15 +22,41 @@ const WHOLE: &[&str] = &[
 impl Understanding<'_> {
     /// Returns the change of a line, where a request asks for one of a file that is there.
     pub(super) fn line_change(&self, request: &RequestWords<'_>) -> Option<RequestReading> {
-        let place = find_removed_line(request);
-        if place.is_none() && !adds_at_beginning(request) {
+        let removed = find_removed_line(request);
+        let inserted = find_insertion(request);
+        let replaced = find_replaced_line(request);
+        if removed.is_none()
+            && inserted.is_none()
+            && replaced.is_none()
+            && !adds_at_beginning(request)
+        {
             return None;
         }
         let path = self.file_of_lines(request)?;
         let content = self.files.read_text(&path)?;
-        match place {
-            Some(place) => Some(remove_line(&path, &content, &place)),
-            None => self.add_first_line(&path, &content, request),
+        match (removed, replaced, inserted) {
+            (Some(place), _, _) => Some(remove_line(&path, &content, &place)),
+            (None, Some((place, new)), _) => Some(match find_line(&path, &content, &place) {
+                Ok(index) => replace_block(&path, &content, index, |line| put_in_place(line, new)),
+                Err(question) => question,
+            }),
+            (None, None, Some((is_before, place))) => {
+                let found = self.span_text("fs_append", "content", request);
+                let text = added_text(request).map(str::to_owned).or(found)?;
+                let text = text.trim();
+                Some(match find_line(&path, &content, &place) {
+                    Ok(index) => replace_block(&path, &content, index, |line| {
+                        let end = if line.ends_with('\n') { "" } else { "\n" };
+                        if is_before {
+                            format!("{text}\n{line}")
+                        } else {
+                            format!("{line}{end}{text}\n")
+                        }
+                    }),
+                    Err(question) => question,
+                })
+            }
+            (None, None, None) => self.add_first_line(&path, &content, request),
         }
     }
 
@@ -87,13 +114,26 @@ impl Understanding<'_> {
             let call = PlannedCall::new("fs_append").text("path", path).text("content", text);
             return Some(RequestReading::call(call));
         }
-        let (old, _) = unique_block(content, 0);
-        Some(replacement(path, &old, &format!("{text}\n{old}"), false))
+        Some(replace_block(path, content, 0, |line| format!("{text}\n{line}")))
     }
 }
 
 /// Returns the call that removes a line.
 fn remove_line(path: &str, content: &str, place: &LinePlace) -> RequestReading {
+    match find_line(path, content, place) {
+        Ok(index) => replace_block(path, content, index, |_| String::new()),
+        Err(question) => question,
+    }
+}
+
+/// Returns a line with another text, and the same end.
+fn put_in_place(line: &str, new: &str) -> String {
+    let end = if line.ends_with('\n') { "\n" } else { "" };
+    format!("{new}{end}")
+}
+
+/// Returns the number of a line, from 0, or the question which one is meant.
+fn find_line(path: &str, content: &str, place: &LinePlace) -> Result<usize, RequestReading> {
     let lines: Vec<&str> = content.split_inclusive('\n').collect();
     let index = match place {
         LinePlace::First => (!lines.is_empty()).then_some(0),
@@ -106,28 +146,38 @@ fn remove_line(path: &str, content: &str, place: &LinePlace) -> RequestReading {
             match found.as_slice() {
                 [one] => Some(*one),
                 [] => {
-                    return ask(format!(
+                    return Err(ask(format!(
                         "I find no line with “{words}” in {path}. Which one do you mean?"
-                    ));
+                    )));
                 }
                 several => {
                     let listed: Vec<String> = several
                         .iter()
                         .map(|at| format!("- {}: {}", at + 1, lines[*at].trim()))
                         .collect();
-                    return ask(format!(
-                        "“{words}” is in {} lines of {path}. Which one should go?\n{}",
+                    return Err(ask(format!(
+                        "“{words}” is in {} lines of {path}. Which one do you mean?\n{}",
                         several.len(),
                         listed.join("\n")
-                    ));
+                    )));
                 }
             }
         }
     };
-    let Some(index) = index else {
-        return ask(format!("{path} has {} lines. Which one should go?", lines.len()));
-    };
-    let (old, new) = unique_block(content, index);
+    index.ok_or_else(|| ask(format!("{path} has {} lines. Which one do you mean?", lines.len())))
+}
+
+/// Returns the call that makes something else of a line.
+fn replace_block(
+    path: &str,
+    content: &str,
+    index: usize,
+    change: impl Fn(&str) -> String,
+) -> RequestReading {
+    let (old, new) = unique_block(content, index, change);
+    if old == new {
+        return RequestReading::Say(format!("{path} says that already."));
+    }
     replacement(path, &old, &new, false)
 }
 
@@ -148,15 +198,18 @@ fn lines_with(lines: &[&str], words: &str) -> Vec<usize> {
     matching(&|line| !parts.is_empty() && parts.iter().all(|part| line.contains(part)))
 }
 
-/// Returns a line with as many of its neighbours as make it unique, and the same without the line.
-fn unique_block(content: &str, index: usize) -> (String, String) {
+/// Returns a line with as many of its neighbours as make it unique, and the same with the line changed.
+fn unique_block(content: &str, index: usize, change: impl Fn(&str) -> String) -> (String, String) {
     let lines: Vec<&str> = content.split_inclusive('\n').collect();
     let (mut from, mut to) = (index, index + 1);
     loop {
         let block: String = lines[from..to].concat();
-        let rest: String = [lines[from..index].concat(), lines[index + 1..to].concat()].concat();
         if content.matches(block.as_str()).count() <= 1 || from == 0 && to == lines.len() {
-            return (block, rest);
+            let changed = change(lines[index]);
+            return (
+                block,
+                [lines[from..index].concat(), changed, lines[index + 1..to].concat()].concat(),
+            );
         }
         if to < lines.len() {
             to += 1;

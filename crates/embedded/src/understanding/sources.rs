@@ -50,6 +50,12 @@ impl Understanding<'_> {
                         "There is nothing left of “{mention}”. Which files do you mean?"
                     )));
                 }
+                if paths.len() > 1 && says_one(whole) {
+                    return FoundSources::Ask(Question::about_name(
+                        format!("Which one do you mean?\n{}", list_names(&paths)),
+                        mention,
+                    ));
+                }
                 FoundSources::Paths(paths)
             }
             ask @ FoundSources::Ask(_) => ask,
@@ -267,7 +273,15 @@ impl Understanding<'_> {
         let says_all = words
             .iter()
             .any(|word| matches!(*word, "all" | "every" | "everything" | "each" | "both"));
-        let typed = words.iter().find_map(|word| {
+        // "the picture in photos": the place is no type.
+        let place = words
+            .iter()
+            .position(|word| matches!(*word, "in" | "inside" | "under" | "from" | "within"));
+        let object = match place {
+            Some(at) if at > 0 && within.is_some() => &words[..at],
+            _ => words.as_slice(),
+        };
+        let typed = object.iter().find_map(|word| {
             let is_type = is_plural_type(word)
                 || word.starts_with('.')
                 || word.starts_with("*.")
@@ -456,6 +470,21 @@ fn is_type_mention(mention: &str) -> bool {
         && !words
             .iter()
             .any(|word| word.contains('.') && !word.starts_with("*.") && !word.starts_with('.'))
+}
+
+/// Tells whether a request is about one file of a type: "the picture in photos".
+fn says_one(request: &RequestWords<'_>) -> bool {
+    let words: Vec<&str> = request.unquoted().collect();
+    let is_one = |three: &[&str]| {
+        matches!(three[0], "the" | "that" | "this" | "my" | "one")
+            && extensions_of(three[1]).is_some()
+            && !is_plural_type(three[1])
+            && matches!(
+                three[2],
+                "in" | "from" | "inside" | "under" | "of" | "to" | "into" | "please"
+            )
+    };
+    words.windows(3).any(is_one) && !wants_all(request)
 }
 
 fn wants_all(request: &RequestWords<'_>) -> bool {

@@ -40,3 +40,29 @@ fn what_comes_first_is_not_added_at_the_end() {
     let text = "draft.md needs a very first line saying status: draft";
     assert_eq!(added_text(&RequestWords::of(text)), Some("status: draft"));
 }
+
+#[test]
+fn lines_are_added_and_replaced_where_it_is_said() {
+    for (text, expected) in [
+        ("add a line \"rope\" after line 2 of notes.txt", (false, LinePlace::Number(2))),
+        ("insert 'x' above the last line in a.txt", (true, LinePlace::Last)),
+        ("put rope before the third line of notes.txt", (true, LinePlace::Number(3))),
+    ] {
+        assert_eq!(find_insertion(&RequestWords::of(text)), Some(expected), "{text}");
+    }
+    assert_eq!(
+        find_insertion(&RequestWords::of("add rope to notes.txt, after that show it")),
+        None
+    );
+    for (text, expected) in [
+        ("replace the second line of a.txt with hello", (LinePlace::Number(2), "hello")),
+        (
+            "change line 2 of todo.txt to [ ] paint the mast",
+            (LinePlace::Number(2), "[ ] paint the mast"),
+        ),
+        ("set the last line in a.txt to \"the end\"", (LinePlace::Last, "the end")),
+    ] {
+        assert_eq!(find_replaced_line(&RequestWords::of(text)), Some(expected), "{text}");
+    }
+    assert_eq!(find_replaced_line(&RequestWords::of("replace foo with bar")), None);
+}

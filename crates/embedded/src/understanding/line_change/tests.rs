@@ -2,9 +2,15 @@ use super::*;
 
 #[test]
 fn a_line_that_is_there_twice_is_removed_with_its_neighbours() {
-    assert_eq!(unique_block("a\nb\nc\n", 1), ("b\n".to_owned(), String::new()));
-    assert_eq!(unique_block("a\nb\na\nc\n", 2), ("a\nc\n".to_owned(), "c\n".to_owned()));
-    assert_eq!(unique_block("a\nb\na\n", 2), ("b\na\n".to_owned(), "b\n".to_owned()));
+    assert_eq!(unique_block("a\nb\nc\n", 1, |_| String::new()), ("b\n".to_owned(), String::new()));
+    assert_eq!(
+        unique_block("a\nb\na\nc\n", 2, |_| String::new()),
+        ("a\nc\n".to_owned(), "c\n".to_owned())
+    );
+    assert_eq!(
+        unique_block("a\nb\na\n", 2, |_| String::new()),
+        ("b\na\n".to_owned(), "b\n".to_owned())
+    );
 }
 
 #[test]
