@@ -72,8 +72,7 @@ fn is_impossible_clock(word: &str, next: &str) -> bool {
     let unit = if digits.len() == word.len() { next } else { &word[digits.len()..] };
     let hour: u32 = digits.parse().unwrap_or_default();
     match unit.to_lowercase().as_str() {
-        "am" | "pm" | "a.m" | "p.m" => hour > 24,
-        "o'clock" | "oclock" | "o’clock" => hour > 24,
+        "am" | "pm" | "a.m" | "p.m" | "o'clock" | "oclock" | "o’clock" => hour > 24,
         _ => false,
     }
 }

@@ -94,11 +94,11 @@ pub fn names_of_folders(part: &str) -> Vec<String> {
     let request = RequestWords::of(part);
     let words = &request.words;
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
-    let named =
+    let called =
         (0..words.len()).rev().find(|at| CALLED.contains(&text(*at)) && !words[*at].is_quoted);
     let folder =
         (0..words.len()).rev().find(|at| FOLDERS.contains(&text(*at)) && !words[*at].is_quoted);
-    let Some(marker) = named.or(folder) else { return Vec::new() };
+    let Some(marker) = called.or(folder) else { return Vec::new() };
     let mut names: Vec<String> = Vec::new();
     let mut goes_on = false;
     for at in marker + 1..words.len() {
@@ -123,7 +123,7 @@ pub fn names_of_folders(part: &str) -> Vec<String> {
     }
     // "an archive folder"
     if names.is_empty()
-        && named.is_none()
+        && called.is_none()
         && let Some(before) = folder.and_then(|at| at.checked_sub(1))
         && !NO_NAMES.contains(&text(before))
     {

@@ -117,7 +117,7 @@ pub fn differ_only_in_numbers(a: &str, b: &str) -> bool {
 const VERBS: &[&str] = &[
     "change", "delete", "remove", "rename", "replace", "create", "append", "insert", "update",
     "search", "remember", "remind", "overwrite", "duplicate", "schedule", "display", "execute",
-    "forget", "encrypt", "download",
+    "forget", "encrypt", "download", "show", "open", "move", "copy", "list", "find",
 ];
 
 /// Words that are one letter from such a verb, and are words themselves.
@@ -160,6 +160,18 @@ pub fn correct_first_verb(text: &str) -> Cow<'_, str> {
 }
 
 fn is_misspelling(word: &str, verb: &str) -> bool {
+    // In a short word only two letters that are swapped are surely an error.
+    if verb.len() == 4 {
+        let sorted = |word: &str| {
+            let mut letters: Vec<char> = word.chars().collect();
+            letters.sort_unstable();
+            letters
+        };
+        return word != verb
+            && word.chars().next() == verb.chars().next()
+            && sorted(word) == sorted(verb)
+            && typing_distance(word, verb, 2) == 1;
+    }
     word != verb
         && word.len() >= 5
         && word.chars().next() == verb.chars().next()

@@ -157,6 +157,12 @@ fn split_sentence(words: &str) -> Vec<&str> {
             Some(open) if c == open => quote = None,
             None if matches!(c, '"' | '`') => quote = Some(c),
             None => {
+                if let Some(length) = reminder_joint(&lower, start, at) {
+                    found.push(&words[start..at]);
+                    start = at + length;
+                    at = start;
+                    continue;
+                }
                 if let Some(separator) = SEPARATORS.iter().find(|s| lower[at..].starts_with(**s)) {
                     found.push(&words[start..at]);
                     start = at + separator.len();
@@ -173,6 +179,22 @@ fn split_sentence(words: &str) -> Vec<&str> {
         found.into_iter().map(strip_ordinal).filter(|step| !step.is_empty()).collect();
     let told = steps.iter().skip(1).any(|step| is_narrative(step) || is_end_of_input(step));
     if steps.len() > 1 && !told { steps } else { Vec::new() }
+}
+
+/// Returns the length of "and" between something to remember and a reminder: "remember that …, and remind me".
+fn reminder_joint(lower: &str, start: usize, at: usize) -> Option<usize> {
+    const REMEMBERS: [&str; 6] = [
+        "remember that ",
+        "remember my ",
+        "remember our ",
+        "remember the ",
+        "keep in mind that ",
+        "note that ",
+    ];
+    let joint = [", and ", " and ", ". ", ", "].into_iter().find(|joint| {
+        lower[at..].strip_prefix(joint).is_some_and(|rest| rest.starts_with("remind me "))
+    })?;
+    REMEMBERS.iter().any(|words| lower[start..at].contains(words)).then_some(joint.len())
 }
 
 /// Tells whether a step only ends what the one before types: "then enter", "and then be submitted".

@@ -18,11 +18,11 @@ const NAMES_OF_PLACES: [&str; 4] = ["path", "from", "to", "cwd"];
 /// Corrects the arguments of a call in place.
 pub(super) fn refine(tool: &str, words: &str, arguments: &mut Arguments) {
     for name in ["id", "run_id"] {
-        change(arguments, name, |value| bare_identifier(value));
+        change(arguments, name, bare_identifier);
     }
     if tool.starts_with("fs_") {
         for name in NAMES_OF_PLACES {
-            change(arguments, name, |value| path_in_sentence(value));
+            change(arguments, name, path_in_sentence);
         }
     }
     match tool {
@@ -34,7 +34,7 @@ pub(super) fn refine(tool: &str, words: &str, arguments: &mut Arguments) {
         "save_learning" => drop_same(arguments, "fix", "diagnosis"),
         "reflect_summary" => drop_same(arguments, "about", "session"),
         "fs_write" | "fs_append" => {
-            change(arguments, "content", |value| whole_sentence(value, words))
+            change(arguments, "content", |value| whole_sentence(value, words));
         }
         _ if tool.starts_with("browser_") => refine_element(tool, words, arguments),
         _ => {}

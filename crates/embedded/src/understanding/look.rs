@@ -87,6 +87,12 @@ impl Understanding<'_> {
         let list =
             |path: &str| RequestReading::call(PlannedCall::new("fs_list").text("path", path));
         let Some(mention) = mention else {
+            if let Some(path) = self.file_called_list(request) {
+                return RequestReading::call(with_lines(
+                    PlannedCall::new("fs_read").text("path", path),
+                    request,
+                ));
+            }
             let mentioned = self.mentioned_files(request);
             let directory = mentioned.iter().find(|path| self.files.kind_of(path) == Some(true));
             return list(directory.map_or(".", String::as_str));
@@ -102,6 +108,19 @@ impl Understanding<'_> {
                 _ => ask_for_file(Some(mention), &near),
             },
         }
+    }
+
+    /// Returns the file that "the to do list" means.
+    fn file_called_list(&self, request: &RequestWords<'_>) -> Option<String> {
+        let words = &request.words;
+        let at = words.iter().rposition(|word| word.text == "list").filter(|at| *at > 0)?;
+        (at.saturating_sub(2)..at).find_map(|first| {
+            let part = &request.text[words[first].range.start..words[at].range.end];
+            match self.files.find(part, WantedEntry::File) {
+                FoundEntry::One(path) if !part.contains("file") => Some(path),
+                _ => None,
+            }
+        })
     }
 
     pub(super) fn stat_call(&self, request: &RequestWords<'_>) -> RequestReading {
@@ -249,7 +268,7 @@ impl Understanding<'_> {
     /// Tells whether words are only in the first line of a table, and another word of the request is the name
     /// of a row.
     fn is_only_in_header(&self, found: &str, path: &str, request: &RequestWords<'_>) -> bool {
-        if !path.to_lowercase().ends_with(".csv") {
+        if !is_table(path) {
             return false;
         }
         let Some(text) = self.files.read_text(path).map(|text| text.to_lowercase()) else {
@@ -334,7 +353,7 @@ impl Understanding<'_> {
         let name = path.to_lowercase();
         // "May" is also a month.
         let is_row = |word: &str| {
-            name.ends_with(".csv")
+            is_table(path)
                 && text.lines().any(|line| {
                     line.split(',')
                         .next()
@@ -361,7 +380,7 @@ impl Understanding<'_> {
             forms
         };
         // The first line of a table names its columns.
-        let skipped = usize::from(name.rsplit('.').next() == Some("csv"));
+        let skipped = usize::from(is_table(path));
         let lines: Vec<String> = text.lines().skip(skipped).map(str::to_lowercase).collect();
         let has = |line: &str, form: &str| {
             line.split(|c: char| !c.is_alphanumeric())
@@ -391,6 +410,11 @@ fn with_lines(call: PlannedCall, request: &RequestWords<'_>) -> PlannedCall {
         Some(LineRange::From(from)) => call.with("offset", Argument::Integer(from)),
         None => call,
     }
+}
+
+/// Tells whether the first line of a file names columns.
+fn is_table(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("csv"))
 }
 
 pub(super) fn ask_which(paths: &[String]) -> RequestReading {

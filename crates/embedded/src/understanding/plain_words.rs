@@ -18,52 +18,7 @@ impl Understanding<'_> {
         {
             return Some("fs_search");
         }
-        if self.has_tool("fs_search")
-            && request.has_phrase(&[
-                "each line with",
-                "every line with",
-                "all lines with",
-                "any line with",
-                "the lines with",
-                "each line that",
-                "every line that",
-                "all lines that",
-                "lines containing",
-                "lines that contain",
-                "lines mentioning",
-                "lines that mention",
-                "lines that have",
-            ])
-            && !asks_for_change(request)
-        {
-            return Some("fs_search");
-        }
-        let asks_which =
-            request.has_phrase(&["which file", "which files", "what file", "what files"])
-                || request.has_phrase(&["which of my", "which of the", "which of our"]);
-        if asks_which
-            && request.has_any(&["contains", "contain", "mention", "mentions", "says"])
-            && self.has_tool("fs_search")
-        {
-            return Some("fs_search");
-        }
-        let counts_lines =
-            request.has_phrase(&["how many lines", "number of lines", "count the lines"])
-                && request.has_any(&[
-                    "say",
-                    "says",
-                    "contain",
-                    "contains",
-                    "containing",
-                    "with",
-                    "mention",
-                    "mentions",
-                    "match",
-                    "matching",
-                    "have",
-                    "include",
-                ]);
-        if counts_lines && self.has_tool("fs_search") {
+        if self.has_tool("fs_search") && asks_for_lines(request) {
             return Some("fs_search");
         }
         if name == "fs_list" && find::type_in(request).is_some() {
@@ -126,6 +81,51 @@ impl Understanding<'_> {
             ]);
         (ticks && !self.mentioned_files(request).is_empty()).then_some("fs_edit")
     }
+}
+
+/// Tells whether a request asks for lines or files that have some words.
+fn asks_for_lines(request: &RequestWords<'_>) -> bool {
+    const LINES_WITH: &[&str] = &[
+        "each line with",
+        "every line with",
+        "all lines with",
+        "any line with",
+        "the lines with",
+        "each line that",
+        "every line that",
+        "all lines that",
+        "lines containing",
+        "lines that contain",
+        "lines mentioning",
+        "lines that mention",
+        "lines that have",
+    ];
+    let shows = request.has_phrase(LINES_WITH) && !asks_for_change(request);
+    let asks_which = request.has_phrase(&[
+        "which file",
+        "which files",
+        "what file",
+        "what files",
+        "which of my",
+        "which of the",
+        "which of our",
+    ]) && request.has_any(&["contains", "contain", "mention", "mentions", "says"]);
+    let counts = request.has_phrase(&["how many lines", "number of lines", "count the lines"])
+        && request.has_any(&[
+            "say",
+            "says",
+            "contain",
+            "contains",
+            "containing",
+            "with",
+            "mention",
+            "mentions",
+            "match",
+            "matching",
+            "have",
+            "include",
+        ]);
+    shows || asks_which || counts
 }
 
 /// Returns the tool of an order that the encoder takes for a plan: it begins with a verb, and has no other.

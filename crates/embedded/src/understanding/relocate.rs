@@ -33,6 +33,12 @@ impl Understanding<'_> {
             }
         };
         let from = match from {
+            FoundSources::Paths(paths) => {
+                self.find_in_directory(request, &paths).unwrap_or(FoundSources::Paths(paths))
+            }
+            ask @ FoundSources::Ask(_) => ask,
+        };
+        let from = match from {
             FoundSources::Paths(paths) => self.add_listed(paths, to.as_deref(), request),
             FoundSources::Ask(question) => return RequestReading::Ask(question),
         };

@@ -142,10 +142,10 @@ fn make_in_last(part: &str, before: &[PlannedCall]) -> Option<Vec<PlannedCall>> 
     // "inside it a folder 2026"
     if points && names.is_empty() {
         let folders = lango_phrases::folders::names_of_folders(part);
-        let make = |name: &String| {
+        let make_folder = |name: &String| {
             PlannedCall::new("fs_mkdir").text("path", format!("{directory}/{name}"))
         };
-        return (!folders.is_empty()).then(|| folders.iter().map(make).collect());
+        return (!folders.is_empty()).then(|| folders.iter().map(make_folder).collect());
     }
     if !points || names.is_empty() || moves {
         return None;

@@ -495,7 +495,7 @@ fn wants_all(request: &RequestWords<'_>) -> bool {
 #[rustfmt::skip]
 const ORDER_WORDS: &[&str] = &[
     "delete", "remove", "rm", "erase", "trash", "nuke", "wipe", "purge", "bin", "scrap", "ditch", "drop",
-    "clear", "kill", "discard", "please", "pls", "rid", "of", "throw", "away", "out", "move", "copy",
+    "clear", "kill", "discard", "please", "pls", "rid", "of", "throw", "away", "out", "move", "copy", "mv", "cp", "put", "take", "bring", "rename", "duplicate",
 ];
 
 /// Words that count files, and say nothing about their names.

@@ -29,6 +29,8 @@ fn only_the_verb_of_an_order_is_corrected() {
         ("can you delte a.txt", "can you delete a.txt"),
         ("please crate a folder", "please crate a folder"),
         ("Rmove the log", "remove the log"),
+        ("shwo me the list", "show me the list"),
+        ("slot 4 is free", "slot 4 is free"),
         ("add 'chnage the oil' to todo.txt", "add 'chnage the oil' to todo.txt"),
         ("charge the battery", "charge the battery"),
         ("delete.txt please", "delete.txt please"),

@@ -69,3 +69,13 @@ fn the_end_of_an_input_is_no_step() {
         assert_eq!(RequestStructure::of(text), RequestStructure::One, "{text}");
     }
 }
+
+#[test]
+fn a_reminder_after_something_to_remember_is_a_step() {
+    assert_eq!(
+        RequestStructure::of("please remember that the meeting is on thursday, and remind me on wednesday at 4 pm to prepare").steps(),
+        ["remember that the meeting is on thursday", "remind me on wednesday at 4 pm to prepare"]
+    );
+    let one = "remember to buy milk and remind me at 5";
+    assert_eq!(RequestStructure::of(one), RequestStructure::One);
+}
