@@ -120,7 +120,10 @@ impl Understanding<'_> {
                 replacement(path, &found, new, count > 1)
             }
             None => match value_of_key(&content, old, new, request).or_else(|| said.clone()) {
-                Some((found, replaced)) => replacement(path, &found, &replaced, false),
+                Some((found, replaced)) => {
+                    let count = content.matches(found.as_str()).count();
+                    replacement(path, &found, &replaced, count > 1)
+                }
                 None => {
                     ask(format!("I do not find “{old}” in {path}. What should be replaced there?"))
                 }

@@ -11,6 +11,19 @@ use super::{
 };
 use crate::arguments::Argument;
 
+/// Words between two names of a list.
+const LISTED: &[&str] = &[
+    " and ",
+    ", ",
+    ", and ",
+    " & ",
+    " and also ",
+    " and the file ",
+    " and also the file ",
+    " and the folder ",
+    " and also the folder ",
+];
+
 impl Understanding<'_> {
     pub(super) fn relocate_call(
         &self,
@@ -69,7 +82,7 @@ impl Understanding<'_> {
         let name = base_name(one).to_lowercase();
         let is_listed = |path: &String| {
             let other = base_name(path).to_lowercase();
-            [" and ", ", ", ", and ", " & "].iter().any(|between| {
+            LISTED.iter().any(|between| {
                 let pair = format!("{name}{between}{other}");
                 let after = lower.find(&pair).map(|at| lower[at + pair.len()..].trim_start());
                 // A directory may also be a word of the sentence.
