@@ -82,17 +82,24 @@ impl Understanding<'_> {
         let name = base_name(one).to_lowercase();
         let is_listed = |path: &String| {
             let other = base_name(path).to_lowercase();
-            LISTED.iter().any(|between| {
-                let pair = format!("{name}{between}{other}");
-                let after = lower.find(&pair).map(|at| lower[at + pair.len()..].trim_start());
-                // A directory may also be a word of the sentence.
-                after.is_some_and(|after| {
-                    has_extension(&other)
-                        || after.is_empty()
-                        || after.starts_with([',', '.', '!', '/'])
-                        || ["please", "pls", "too", "and "].iter().any(|end| after.starts_with(end))
+            // "the folder tmp and also the file a.txt", of which only the last one was found.
+            let is_before = LISTED.iter().any(|between| {
+                !between.starts_with(',') && lower.contains(&format!("{other}{between}{name}"))
+            });
+            is_before
+                || LISTED.iter().any(|between| {
+                    let pair = format!("{name}{between}{other}");
+                    let after = lower.find(&pair).map(|at| lower[at + pair.len()..].trim_start());
+                    // A directory may also be a word of the sentence.
+                    after.is_some_and(|after| {
+                        has_extension(&other)
+                            || after.is_empty()
+                            || after.starts_with([',', '.', '!', '/'])
+                            || ["please", "pls", "too", "and "]
+                                .iter()
+                                .any(|end| after.starts_with(end))
+                    })
                 })
-            })
         };
         let mut listed = self.named_files(request);
         listed.extend(

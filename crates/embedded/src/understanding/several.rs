@@ -140,8 +140,13 @@ fn make_in_last(part: &str, before: &[PlannedCall]) -> Option<Vec<PlannedCall>> 
         .collect();
     let moves = request.has_any(&["move", "copy", "cp", "mv", "put", "rename", "delete"]);
     // "inside it a folder 2026"
-    if points && names.is_empty() {
-        let folders = lango_phrases::folders::names_of_folders(part);
+    let relocates =
+        request.has_any(&["move", "copy", "cp", "mv", "rename", "delete", "show", "list"]);
+    if points && names.is_empty() && !relocates && !request.has_any(&["from", "file", "files"]) {
+        let mut folders = lango_phrases::folders::names_of_folders(part);
+        // "the photos folder" is there already.
+        let lower = part.to_lowercase();
+        folders.retain(|name| !lower.contains(&format!("the {} ", name.to_lowercase())));
         let make_folder = |name: &String| {
             PlannedCall::new("fs_mkdir").text("path", format!("{directory}/{name}"))
         };
