@@ -3,6 +3,7 @@
 
 mod argument;
 mod place;
+mod refine;
 
 use std::collections::BTreeMap;
 
@@ -75,6 +76,7 @@ pub(crate) fn fill_arguments(
             ParameterValue::Nothing => {}
         }
     }
+    refine::refine(&tool.name, words, &mut arguments);
     FilledArguments { arguments, missing }
 }
 

@@ -179,7 +179,7 @@ impl<'a> Orchestrator<'a> {
         let Some((part, probability)) = parts.first() else {
             return NextAction::Say(talk::needs_bigger_model().to_owned());
         };
-        if let Some(agent) = self.find_store_of(words) {
+        if let Some(agent) = self.find_store_of(words, &readings) {
             return NextAction::Transfer(agent);
         }
         if let Some(answer) = answer_misread_question(words, *part, &readings) {
@@ -187,7 +187,10 @@ impl<'a> Orchestrator<'a> {
         }
         match part {
             TeamPart::Talk if *probability >= TRANSFER => NextAction::Talk,
-            TeamPart::Plan if *probability >= TRANSFER => NextAction::Plan,
+            TeamPart::Plan if *probability >= TRANSFER => match self.find_teacher(words) {
+                Some(agent) => NextAction::Transfer(agent),
+                None => NextAction::Plan,
+            },
             TeamPart::Help if *probability >= TRANSFER => NextAction::Say(talk::answer_help(words)),
             TeamPart::Writing if *probability >= TRANSFER => {
                 NextAction::Say(talk::needs_bigger_model().to_owned())

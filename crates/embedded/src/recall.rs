@@ -61,6 +61,10 @@ pub(crate) fn is_lookup(tool: &str) -> bool {
 /// Tells whether a text is a question, and not an order.
 pub(crate) fn is_question(words: &str) -> bool {
     let has_mark = words.trim_end().ends_with('?');
+    // What another person asks is quoted.
+    if words.trim_start().starts_with(['"', '“', '«']) && !has_mark {
+        return false;
+    }
     // "When I was a girl …" tells something.
     let tells = !has_mark && words.to_lowercase().split_whitespace().take(2).eq(["when", "i"]);
     first_word(words).is_some_and(|word| QUESTION_WORDS.contains(&word.as_str())) && !tells
@@ -87,6 +91,49 @@ pub(crate) fn is_about_user(words: &str) -> bool {
     let knows =
         words.iter().any(|word| ["know", "remember", "remembered"].contains(&word.as_str()));
     knows && words.len() <= 8 && words.ends_with(&["about".to_owned(), "me".to_owned()])
+}
+
+/// Tells whether a question asks for a duration or a deadline: "how long till a refund is paid out?"
+pub(crate) fn asks_how_long(words: &str) -> bool {
+    let words: Vec<String> = split_words(words).collect();
+    let is = |pair: &[String], one: &str, other: &str| pair[0] == one && pair[1] == other;
+    words.windows(2).any(|pair| {
+        is(pair, "how", "long")
+            || is(pair, "how", "soon")
+            || is(pair, "until", "when")
+            || is(pair, "by", "when")
+    })
+}
+
+/// Tells whether a question is about a detail of what is the user's: "name of my cat?"
+pub(crate) fn asks_for_detail_of_user(words: &str) -> bool {
+    const DETAILS: [&str; 9] =
+        ["name", "birthday", "number", "code", "address", "phone", "age", "anniversary", "colour"];
+    /// What has such details, and is looked up elsewhere.
+    const OTHERS: [&str; 15] = [
+        "file",
+        "files",
+        "folder",
+        "folders",
+        "wallet",
+        "computer",
+        "machine",
+        "server",
+        "secret",
+        "secrets",
+        "key",
+        "keys",
+        "host",
+        "notes",
+        "documents",
+    ];
+    let words: Vec<String> = split_words(words).collect();
+    let is_own = |three: &[String]| {
+        DETAILS.contains(&three[0].as_str())
+            && three[1] == "of"
+            && matches!(three[2].as_str(), "my" | "our")
+    };
+    words.windows(3).any(is_own) && !words.iter().any(|word| OTHERS.contains(&word.as_str()))
 }
 
 /// Tells whether a call looked something up and found nothing.

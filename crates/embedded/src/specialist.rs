@@ -1,6 +1,8 @@
 //! Answers as a specialist: one call with the user's text, and then a report of its result.
 
 use lango_model::{AnsweredCall, CallOutcome, Message, ModelRequest, RequestRole, RequestedCall};
+use lango_phrases::clock_times::find_impossible_time;
+use lango_phrases::words::RequestWords;
 use lango_protocol::{CallStatus, marker};
 use lango_tool::{SafetyLevel, ToolDeclaration};
 
@@ -58,6 +60,9 @@ impl Specialist<'_> {
         let RequestMeaning::Tool { tool, .. } = first.meaning else {
             return EmbeddedReply::Text(talk::needs_bigger_model().to_owned());
         };
+        if let Some(other) = self.tool_said_instead(&tool.name, &conversation.words) {
+            return self.call(other, conversation);
+        }
         // Compared among its own tools: the request has already been transferred to this agent.
         let among: f32 = own.iter().map(|reading| reading.probability).sum();
         let sure = if first.meaning.is_dangerous() {
@@ -79,6 +84,18 @@ impl Specialist<'_> {
             }
             _ => EmbeddedReply::Text(talk::needs_bigger_model().to_owned()),
         }
+    }
+
+    /// Returns the tool that the words say plainly instead of one that differs from it in little: a password
+    /// that is kept already is not stored again.
+    fn tool_said_instead(&self, chosen: &str, words: &str) -> Option<&ToolDeclaration> {
+        let request = RequestWords::of(words);
+        let other = match chosen {
+            "secrets_set" if is_kept_already(&request) => "secrets_get",
+            "memory_forget" if request.has_phrase(TELLING_AGAIN) => "memory_store",
+            _ => return None,
+        };
+        self.request.tools.iter().find(|tool| *tool.name == *other)
     }
 
     fn understanding(&self) -> Understanding<'_> {
@@ -218,6 +235,14 @@ impl Specialist<'_> {
     fn call(&self, tool: &ToolDeclaration, conversation: &Conversation<'_>) -> EmbeddedReply {
         let given = conversation.given_values(&tool.name);
         let mut filled = fill_arguments(self.reader, tool, &conversation.words, &given);
+        if tool.name.starts_with("cron_")
+            && let Some(time) = filled.arguments.get("schedule").and_then(Argument::as_text)
+            && let Some(time) = find_impossible_time(time)
+        {
+            return EmbeddedReply::Text(marker::mark_question(&talk::describe_impossible_time(
+                time,
+            )));
+        }
         if let Some(Argument::Text(address)) = filled.arguments.get_mut("url") {
             complete_address(address);
         }
@@ -247,6 +272,27 @@ impl Specialist<'_> {
             }),
         }
     }
+}
+
+/// Words of a user who does not want to say something again.
+const TELLING_AGAIN: &[&str] = &[
+    "not have to tell",
+    "not have to say",
+    "not have to repeat",
+    "not have to remind",
+    "don't have to tell",
+    "don't have to repeat",
+    "without telling you",
+];
+
+/// Tells whether a request speaks of a secret that is stored, and does not ask to store one.
+fn is_kept_already(request: &RequestWords<'_>) -> bool {
+    let kept = request.has_any(&["kept", "stored", "saved", "filed", "held"]);
+    let stores = request.has_any(&[
+        "store", "save", "set", "keep", "add", "put", "remember", "note", "stash", "rotate",
+        "update", "replace", "new", "here", "here's", "want", "like", "should", "must", "be",
+    ]);
+    kept && !stores
 }
 
 /// Tells whether a question is a polite order: "can you remember that …?"

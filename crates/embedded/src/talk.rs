@@ -200,7 +200,18 @@ pub(crate) fn vague_line() -> &'static str {
 
 /// Answers a text that asks for nothing.
 pub(crate) fn stray_line() -> &'static str {
-    "I did nothing with that text, and I cannot write about it. Say what should be done with it."
+    "I did nothing with that text, and I cannot write about it. What should be done with it?"
+}
+
+/// Asks for another time than one that never comes.
+pub(crate) fn describe_impossible_time(time: &str) -> String {
+    format!("“{time}” never comes. When should it be?")
+}
+
+/// Says that the value of a secret is not shown.
+pub(crate) fn secret_value_line() -> &'static str {
+    "I cannot show the value of a secret: no model and no conversation ever gets it. Programs use it through \
+     a handle. `lango secrets list` shows the names; `lango secrets set NAME` stores a new value."
 }
 
 /// Confirms that the request was cancelled.

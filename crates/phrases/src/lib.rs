@@ -5,10 +5,16 @@
 
 pub mod amounts;
 pub mod arithmetic;
+pub mod clock_times;
+pub mod folders;
 pub mod kinds_of_files;
+pub mod leads;
+pub mod line_changes;
 pub mod lines;
 pub mod quotations;
+pub mod replacements;
 pub mod reported;
 pub mod spelling;
 pub mod steps;
+pub mod verbs;
 pub mod words;

@@ -12,6 +12,71 @@ pub enum LineRange {
     Last(i64),
     /// From one line to another, both included.
     Between(i64, i64),
+    /// This line and all after it.
+    From(i64),
+}
+
+/// Returns the number that an ordinal word says: "2nd", "second".
+pub fn parse_ordinal(word: &str) -> Option<i64> {
+    const WORDS: [&str; 12] = [
+        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+        "tenth", "eleventh", "twelfth",
+    ];
+    if let Some(at) = WORDS.iter().position(|known| *known == word) {
+        return i64::try_from(at + 1).ok();
+    }
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let ending = &word[digits.len()..];
+    let number: i64 = digits.parse().ok()?;
+    (matches!(ending, "st" | "nd" | "rd" | "th") && number > 0).then_some(number)
+}
+
+/// Returns the line that an ordinal names: "the 2nd line", "the third and fourth rows".
+fn find_ordinal_line(request: &RequestWords<'_>) -> Option<LineRange> {
+    let words: Vec<&str> = request.unquoted().collect();
+    let at = words.iter().position(|word| LINES.contains(word))?;
+    let last = parse_ordinal(words.get(at.checked_sub(1)?)?)?;
+    let joint = at.checked_sub(2).map(|at| words[at]);
+    let first = at.checked_sub(3).and_then(|at| parse_ordinal(words[at]));
+    match (first, joint) {
+        (Some(first), Some("and" | "to" | "&" | "through")) if first < last => {
+            Some(LineRange::Between(first, last))
+        }
+        // "The second to last line" is counted from the end, and "the first line" is the first of all.
+        _ if last > 1 => Some(LineRange::Between(last, last)),
+        _ => None,
+    }
+}
+
+/// Returns the lines of "from line 120, give me forty lines", "lines from 200 on, 40 lines".
+fn find_lines_from(request: &RequestWords<'_>) -> Option<LineRange> {
+    let words: Vec<&str> = request.unquoted().collect();
+    let from = words.iter().enumerate().find_map(|(at, word)| {
+        if *word != "from" && *word != "starting" {
+            return None;
+        }
+        let rest = &words[at + 1..];
+        let (skipped, number) = match rest {
+            ["line" | "row", number, ..] => (2, number),
+            ["at" | "from", "line", number, ..] => (3, number),
+            [number, ..] if words[..at].iter().any(|word| LINES.contains(word)) => (1, number),
+            _ => return None,
+        };
+        let after = rest.get(skipped).copied().unwrap_or_default();
+        let ends = matches!(after, "to" | "until" | "till" | "through" | "-" | "and");
+        number.parse::<i64>().ok().filter(|number| *number > 0 && !ends)
+    })?;
+    let numbers = find_numbers(request.text);
+    let count = numbers.iter().find_map(|number| {
+        let after = request.text[number.range.end..].trim_start().to_lowercase();
+        let value = number.value_for_parameter("limit");
+        let counts = ["lines", "rows", "entries"].iter().any(|word| after.starts_with(word));
+        (counts && value.fract() == 0.0 && (1.0..1e9).contains(&value)).then(|| whole(value))
+    });
+    Some(match count {
+        Some(count) => LineRange::Between(from, from + count - 1),
+        None => LineRange::From(from),
+    })
 }
 
 const LAST: &[&str] =
@@ -23,6 +88,9 @@ const LINES: &[&str] =
 
 /// Finds the lines that a request names.
 pub fn find_lines(request: &RequestWords<'_>) -> Option<LineRange> {
+    if let Some(range) = find_lines_from(request).or_else(|| find_ordinal_line(request)) {
+        return Some(range);
+    }
     let numbers: Vec<i64> = find_numbers(request.text)
         .into_iter()
         .filter(|number| !is_in_a_name(request, number.range.start))

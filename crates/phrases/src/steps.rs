@@ -4,7 +4,11 @@
 const MAX_STEP_COUNT: usize = 12;
 
 /// Lists the separators of two steps in a sentence, longest first.
-const SEPARATORS: [&str; 14] = [
+const SEPARATORS: [&str; 18] = [
+    ", and also ",
+    " and also ",
+    "; also ",
+    ". also ",
     ", and after that ",
     " and after that ",
     ", after that ",
@@ -59,6 +63,37 @@ impl<'a> RequestStructure<'a> {
             Self::One | Self::OtherList => Vec::new(),
         }
     }
+}
+
+/// Returns the parts of a text that says how many there are: "2 things: the size of a.txt, and docs".
+pub fn split_counted(text: &str) -> Option<Vec<&str>> {
+    const THINGS: [&str; 8] =
+        ["things", "questions", "requests", "tasks", "favours", "favors", "steps", "jobs"];
+    const COUNTS: [&str; 4] = ["two", "three", "four", "five"];
+    let (lead, rest) = text.split_once(':')?;
+    let lead = lead.to_lowercase();
+    let words: Vec<&str> = lead.split_whitespace().collect();
+    let at = words.iter().position(|word| THINGS.contains(word)).filter(|_| words.len() <= 6)?;
+    let said = *words.get(at.checked_sub(1)?)?;
+    let count = match COUNTS.iter().position(|word| *word == said) {
+        Some(at) => at + 2,
+        None => said.parse().ok()?,
+    };
+    if rest.contains(['"', '`', '“']) {
+        return None;
+    }
+    let split = |separators: &[&str]| -> Vec<&'_ str> {
+        let mut parts = vec![rest];
+        for separator in separators {
+            parts = parts.into_iter().flat_map(|part| part.split(separator)).collect();
+        }
+        let parts = parts.into_iter().map(|part| part.trim().trim_end_matches(['.', ',']));
+        parts.filter(|part| !part.is_empty()).collect()
+    };
+    [&["; and ", "; ", "\n"][..], &[", and ", ", "], &[", and ", ", ", " and "]]
+        .into_iter()
+        .map(split)
+        .find(|parts| parts.len() == count && count > 1)
 }
 
 /// Tells whether the text around a list says no more than "do this".
@@ -122,6 +157,12 @@ fn split_sentence(words: &str) -> Vec<&str> {
             Some(open) if c == open => quote = None,
             None if matches!(c, '"' | '`') => quote = Some(c),
             None => {
+                if let Some(length) = reminder_joint(&lower, start, at) {
+                    found.push(&words[start..at]);
+                    start = at + length;
+                    at = start;
+                    continue;
+                }
                 if let Some(separator) = SEPARATORS.iter().find(|s| lower[at..].starts_with(**s)) {
                     found.push(&words[start..at]);
                     start = at + separator.len();
@@ -136,8 +177,44 @@ fn split_sentence(words: &str) -> Vec<&str> {
     found.push(&words[start..]);
     let steps: Vec<&str> =
         found.into_iter().map(strip_ordinal).filter(|step| !step.is_empty()).collect();
-    let told = steps.iter().skip(1).any(|step| is_narrative(step));
+    let told = steps.iter().skip(1).any(|step| is_narrative(step) || is_end_of_input(step));
     if steps.len() > 1 && !told { steps } else { Vec::new() }
+}
+
+/// Returns the length of "and" between something to remember and a reminder: "remember that …, and remind me".
+fn reminder_joint(lower: &str, start: usize, at: usize) -> Option<usize> {
+    const REMEMBERS: [&str; 6] = [
+        "remember that ",
+        "remember my ",
+        "remember our ",
+        "remember the ",
+        "keep in mind that ",
+        "note that ",
+    ];
+    let joint = [", and ", " and ", ". ", ", "].into_iter().find(|joint| {
+        lower[at..].strip_prefix(joint).is_some_and(|rest| rest.starts_with("remind me "))
+    })?;
+    REMEMBERS.iter().any(|words| lower[start..at].contains(words)).then_some(joint.len())
+}
+
+/// Tells whether a step only ends what the one before types: "then enter", "and then be submitted".
+fn is_end_of_input(step: &str) -> bool {
+    const ENDS: [&str; 12] = [
+        "enter",
+        "press enter",
+        "hit enter",
+        "return",
+        "submit",
+        "submit it",
+        "submit that",
+        "send it",
+        "press return",
+        "hit return",
+        "be submitted",
+        "submit the form",
+    ];
+    let step = step.trim_end_matches(['.', '!', ' ']);
+    ENDS.iter().any(|end| end.eq_ignore_ascii_case(step))
 }
 
 /// Tells whether a text reports events rather than asks for them: "…, then a cow came".

@@ -119,6 +119,14 @@ fn trim_span(text: &str, span: Range<usize>) -> Range<usize> {
 fn widen_span(text: &str, span: Range<usize>) -> Range<usize> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let Range { mut start, mut end } = span;
+    // "/b.wav" in "a/b.wav" begins within a name.
+    let mut first = text[start..].chars();
+    if first.next().is_some_and(|c| NAME_JOINERS.contains(&c))
+        && first.next().is_some_and(is_word)
+        && let Some(before) = text[..start].chars().next_back().filter(|c| is_word(*c))
+    {
+        start -= before.len_utf8();
+    }
     while text[start..].starts_with(is_word) {
         let mut before = text[..start].chars().rev();
         let (next, further) = (before.next(), before.next());

@@ -25,9 +25,14 @@ fn tells_something(words: &str) -> bool {
         && !begins_with_verb(words)
 }
 
-/// Tells whether a text only exclaims something: "we hit 10k downloads today!!"
+/// Tells whether a text only exclaims or confirms something: "we hit 10k downloads today!!", "copy that".
 pub(super) fn exclaims(words: &str) -> bool {
     const SUBJECTS: [&str; 8] = ["we", "they", "he", "she", "it", "wow", "yes", "finally"];
+    const REPLIES: [&str; 5] = ["copy that", "roger that", "got it", "will do", "noted"];
+    let reply = words.trim().trim_end_matches(['.', '!', ' ']);
+    if REPLIES.iter().any(|known| known.eq_ignore_ascii_case(reply)) {
+        return true;
+    }
     let first = words.split_whitespace().next().unwrap_or_default().to_lowercase();
     words.trim_end().ends_with("!!") && SUBJECTS.contains(&first.as_str())
 }
@@ -56,11 +61,22 @@ impl<'a> Orchestrator<'a> {
     }
 
     /// Returns the agent that stored what a question is about, a moment ago.
-    pub(super) fn find_store_of(&self, words: &str) -> Option<&'a str> {
+    pub(super) fn find_store_of(
+        &self,
+        words: &str,
+        readings: &WeightedMeanings<'_>,
+    ) -> Option<&'a str> {
         if !recall::is_open_question(words) {
             return None;
         }
-        let tool = if recall::is_about_user(words) {
+        // How long something takes is known to no wallet.
+        let is_payment = readings.all.first().is_some_and(|first| match first.meaning {
+            RequestMeaning::Tool { tool, .. } => tool.name.starts_with("payment_"),
+            _ => false,
+        });
+        let tool = if is_payment && recall::asks_how_long(words) {
+            recall::LOOKUPS[0]
+        } else if recall::is_about_user(words) || recall::asks_for_detail_of_user(words) {
             "memory_search"
         } else {
             recall::store_of_subject(words, &self.request.earlier_calls)?
@@ -68,6 +84,26 @@ impl<'a> Orchestrator<'a> {
         self.colleagues()
             .find(|colleague| colleague.tools.iter().any(|own| *own.name == *tool))
             .map(|colleague| colleague.name.as_str())
+    }
+
+    /// Returns the agent that learns what a text lists: "…, learn that as clip12".
+    pub(super) fn find_teacher(&self, words: &str) -> Option<&'a str> {
+        const TEACHES: [&str; 6] = [
+            "teach yourself",
+            "learn that as",
+            "learn this as",
+            "lern that as",
+            "as a skill",
+            "make it a skill",
+        ];
+        let lower = words.to_lowercase();
+        if !TEACHES.iter().any(|phrase| lower.contains(phrase)) {
+            return None;
+        }
+        let owner = self
+            .colleagues()
+            .find(|colleague| colleague.tools.iter().any(|own| &*own.name == "create_skill"));
+        owner.map(|colleague| colleague.name.as_str())
     }
 
     /// Asks the next agent whose store may answer a question, after others that know nothing.

@@ -61,3 +61,16 @@ fn what_was_stored_a_moment_ago_is_looked_up_there() {
     assert_eq!(store_of_subject("who maintains the parser?", &earlier), Some("graph_add"));
     assert_eq!(store_of_subject("who feeds the cat?", &earlier), None);
 }
+
+#[test]
+fn questions_about_details_and_durations_are_known() {
+    for question in ["name of my cat?", "whats the number of our berth?", "code of my locker?"] {
+        assert!(asks_for_detail_of_user(question), "{question}");
+    }
+    for question in ["name of my newest file?", "address of my wallet?", "name of the cat?"] {
+        assert!(!asks_for_detail_of_user(question), "{question}");
+    }
+    assert!(asks_how_long("how long till a refund is paid out?"));
+    assert!(!asks_how_long("how much did I pay this week?"));
+    assert!(!is_question("\"Is it connected?\" they ask me. So let the graph say it"));
+}

@@ -1,9 +1,12 @@
 //! Makes the calls that change files. Each needs a verb that asks for the change.
 
-use super::evidence::VerbClass;
+use super::evidence::class_of_tool;
+use lango_phrases::folders::{names_of_folders, read_nested_folders};
+
 use super::file_names::{FoundEntry, WantedEntry};
 use super::sources::{FoundSources, strip_filler};
-use super::spelling::strip_extension;
+use super::spelling::{differ_only_in_numbers, strip_extension};
+use super::verbs::VerbClass;
 use super::words::RequestWords;
 use super::{
     Completion, PlannedCall, Question, RequestReading, Understanding, ask, ask_for, one_or_several,
@@ -27,7 +30,11 @@ impl Understanding<'_> {
         tool: &'static str,
         request: &RequestWords<'_>,
     ) -> RequestReading {
-        let Some(class) = VerbClass::of_tool(tool) else { return RequestReading::Open };
+        let Some(class) = class_of_tool(tool) else { return RequestReading::Open };
+        let is_of_text = matches!(tool, "fs_edit" | "fs_append" | "fs_delete" | "fs_write");
+        if is_of_text && let Some(reading) = self.line_change(request) {
+            return reading;
+        }
         let is_substitution =
             tool == "fs_edit" && super::edit::substitution(request.text).is_some();
         if !class.is_said(request) && !is_substitution {
@@ -57,6 +64,15 @@ impl Understanding<'_> {
         let paths = match found {
             FoundSources::Paths(paths) => paths,
             FoundSources::Ask(question) => return RequestReading::Ask(question),
+        };
+        let paths = self.add_listed(paths, None, request);
+        if let Some(reading) = self.part_to_remove(request, &paths) {
+            return reading;
+        }
+        let paths = match self.find_in_directory(request, &paths) {
+            Some(FoundSources::Paths(inside)) => inside,
+            Some(FoundSources::Ask(question)) => return RequestReading::Ask(question),
+            None => paths,
         };
         let keeps_directory = request.has_any(&["keep", "stays", "stay", "leave"])
             && request.has_any(&["folder", "directory", "dir"])
@@ -106,6 +122,13 @@ impl Understanding<'_> {
                 Completion::Argument { call: make.clone(), name: "path" },
             )
         };
+        if let Some(nested) = read_nested_folders(request.text) {
+            let outer = clean_directory(&nested.outer);
+            let inner = nested.inner.iter().map(|name| join(&outer, &clean_directory(name)));
+            let names = std::iter::once(outer.clone()).chain(inner);
+            let calls = names.map(|name| PlannedCall::new("fs_mkdir").text("path", name));
+            return RequestReading::Calls(calls.collect());
+        }
         let Some(span) = self
             .span_text("fs_mkdir", "path", request)
             .filter(|span| !is_pronoun(strip_filler(span)))
@@ -113,6 +136,7 @@ impl Understanding<'_> {
             return unnamed();
         };
         let names = directory_names(with_article(&span, request.text), request);
+        let names = self.names_at_place(names, request);
         if names.is_empty() {
             return unnamed();
         }
@@ -120,7 +144,56 @@ impl Understanding<'_> {
         RequestReading::Calls(calls.collect())
     }
 
+    /// Returns names with the directory that they are to be made in: "a folder 2026 in docs".
+    fn names_at_place(&self, names: Vec<String>, request: &RequestWords<'_>) -> Vec<String> {
+        const PLACES: &[&str] = &["in", "inside", "under", "within", "into"];
+        let Some(at) = request
+            .words
+            .iter()
+            .rposition(|word| PLACES.contains(&word.text.as_str()) && !word.is_quoted)
+        else {
+            return names;
+        };
+        let Some(place) = self.find_directory_after(request, PLACES) else { return names };
+        let is_place = |name: &String| name.trim_end_matches('/').eq_ignore_ascii_case(&place);
+        // The place was taken for the name.
+        let names = if names.iter().all(is_place) {
+            names_of_folders(&request.text[..request.words[at].range.start])
+        } else {
+            names
+        };
+        let is_new = |name: &String| !name.contains('/') && !is_place(name);
+        names
+            .into_iter()
+            .map(|name| if is_new(&name) { join(&place, &name) } else { name })
+            .collect()
+    }
+
+    /// Deletes the files of a directory: "empty tmp".
+    fn empty_directory(&self, request: &RequestWords<'_>) -> Option<RequestReading> {
+        let empties = request
+            .unquoted()
+            .find(|word| !matches!(*word, "please" | "pls" | "can" | "you" | "could" | "now"))
+            .is_some_and(|word| matches!(word, "empty" | "clear"));
+        let mentioned = self.mentioned_files(request);
+        let [directory] = mentioned.as_slice() else { return None };
+        if !empties || self.files.kind_of(directory) != Some(true) || directory == "." {
+            return None;
+        }
+        let kept = self.find_exceptions(request);
+        let files = self.files.files_within(directory).into_iter().map(str::to_owned);
+        let files: Vec<String> = files.filter(|path| !kept.contains(path)).collect();
+        Some(if files.is_empty() {
+            RequestReading::Say(format!("There is nothing in {directory} to delete."))
+        } else {
+            RequestReading::call(PlannedCall::new("fs_delete").with("path", one_or_several(files)))
+        })
+    }
+
     fn write_call(&self, request: &RequestWords<'_>) -> RequestReading {
+        if let Some(reading) = self.empty_directory(request) {
+            return reading;
+        }
         let spans = self.spans("fs_write", request);
         let text = |name: &str| spans.get(name).and_then(Argument::as_text);
         let Some(path) = text("path").map(strip_filler).filter(|path| !is_pronoun(path)) else {
@@ -153,6 +226,12 @@ impl Understanding<'_> {
         };
         let exists = self.files.kind_of(&path) == Some(false) && !self.files.is_expected(&path);
         let overwrites = VerbClass::Overwrite.is_said(request);
+        if overwrites
+            && let FoundEntry::Nothing(near) = self.files.find(&path, WantedEntry::File)
+            && is_other_number(&path, &near)
+        {
+            return super::look::ask_for_file(Some(&path), &near);
+        }
         let content = text("content").filter(|_| !empties || !request.quotations.is_empty());
         let content = content_before_path(request, text("path")).or(content);
         match (content, exists) {
@@ -198,7 +277,11 @@ impl Understanding<'_> {
             Some(mention) => match self.files.find(mention, WantedEntry::File) {
                 FoundEntry::One(path) => path,
                 FoundEntry::Several(paths) => return super::look::ask_which(&paths),
-                FoundEntry::Nothing(_) if has_extension(mention) && !mention.contains(' ') => {
+                FoundEntry::Nothing(near)
+                    if has_extension(mention)
+                        && !mention.contains(' ')
+                        && !is_other_number(mention, &near) =>
+                {
                     mention.to_owned()
                 }
                 FoundEntry::Nothing(near) => {
@@ -236,6 +319,11 @@ impl Understanding<'_> {
             }
         }
     }
+}
+
+/// Tells whether a name that is not there differs in its numbers alone from one that is.
+fn is_other_number(mention: &str, near: &[String]) -> bool {
+    near.iter().any(|path| differ_only_in_numbers(base_name(mention), base_name(path)))
 }
 
 /// Returns the lines of "first a and then b".

@@ -3,6 +3,8 @@
 use super::change::is_pronoun;
 use super::file_names::{FoundEntry, WantedEntry};
 use super::sources::strip_filler;
+use lango_phrases::replacements::{find_alike_values, find_replacement, whole_occurrences};
+
 use super::words::RequestWords;
 use super::{PlannedCall, RequestReading, Understanding, ask};
 use crate::arguments::Argument;
@@ -32,7 +34,8 @@ impl Understanding<'_> {
                 },
             },
         };
-        self.edit_file(&path, request, text("old_text"), text("new_text"))
+        let (old, new) = widen_pair(request.text, text("old_text"), text("new_text"));
+        self.edit_file(&path, request, old, new)
     }
 
     /// Makes the change of a part of a file, if the part is there.
@@ -45,6 +48,10 @@ impl Understanding<'_> {
     ) -> RequestReading {
         let Some(content) = self.files.read_text(path) else {
             return match (old, new) {
+                // "denial.txt should say …": nothing is replaced.
+                (Some(old), Some(new)) if old == new => RequestReading::call(
+                    PlannedCall::new("fs_write").text("path", path).text("content", new),
+                ),
                 (Some(old), Some(new)) => replacement(path, old, new, false),
                 _ => ask(format!("What should be changed in {path}?")),
             };
@@ -69,15 +76,17 @@ impl Understanding<'_> {
         if let Some((old, new)) = ticked(request, old.as_deref(), &content) {
             return replacement(path, &old, &new, false);
         }
-        let (Some(old), Some(new)) =
-            (old.as_deref().map(strip_text), new.as_deref().map(strip_text))
-        else {
-            return ask(format!("What should be changed in {path}, and to what?"));
+        let said = said_pair(request, &content);
+        let (old, new) = match (old.as_deref().map(strip_text), new.as_deref().map(strip_text)) {
+            (Some(old), Some(new)) if old != new => (old, new),
+            _ => match &said {
+                Some((old, new)) => (old.as_str(), new.as_str()),
+                None => return ask(format!("What should be changed in {path}, and to what?")),
+            },
         };
-        if old == new {
-            return ask(format!("What should be changed in {path}, and to what?"));
-        }
-        if let Some((found, replaced)) = setting(&content, old, new) {
+        if let Some((found, replaced)) = setting(&content, old, new)
+            && !is_word_of_prose(path, &found, old, new)
+        {
             return replacement(path, &found, &replaced, false);
         }
         let found = if content.contains(old) {
@@ -85,7 +94,20 @@ impl Understanding<'_> {
         } else {
             find_ignoring_case(&content, old)
         };
+        let found = found.filter(|found| {
+            !is_number_edge(found)
+                || substitution(request.text).is_some()
+                || !whole_occurrences(&content, found).is_empty()
+        });
         match found {
+            Some(found)
+                if is_number_edge(&found)
+                    && substitution(request.text).is_none()
+                    && whole_occurrences(&content, &found).len()
+                        < content.matches(&*found).count() =>
+            {
+                replace_whole_number(path, &content, &found, new)
+            }
             Some(found) => {
                 let found = extend_to_repeated_word(&content, found, new);
                 let count = content.matches(found.as_str()).count();
@@ -97,14 +119,116 @@ impl Understanding<'_> {
                 }
                 replacement(path, &found, new, count > 1)
             }
-            None => match value_of_key(&content, old, new, request) {
-                Some((found, replaced)) => replacement(path, &found, &replaced, false),
+            None => match value_of_key(&content, old, new, request).or_else(|| said.clone()) {
+                Some((found, replaced)) => {
+                    let count = content.matches(found.as_str()).count();
+                    replacement(path, &found, &replaced, count > 1)
+                }
                 None => {
                     ask(format!("I do not find “{old}” in {path}. What should be replaced there?"))
                 }
             },
         }
     }
+}
+
+/// Returns what is replaced by what in words such as "swap every foo for baz" and "at 03:30 now and not
+/// 02:00", where it is in the file.
+fn said_pair(request: &RequestWords<'_>, content: &str) -> Option<(String, String)> {
+    let text = |range: std::ops::Range<usize>| strip_text(&request.text[range]);
+    if let Some((old, new)) = find_replacement(request) {
+        let old = strip_text(text(old));
+        let found = if content.contains(old) {
+            Some(old.to_owned())
+        } else {
+            find_ignoring_case(content, old)
+        };
+        if let Some(found) = found
+            && (!is_number_edge(&found) || !whole_occurrences(content, &found).is_empty())
+        {
+            return Some((found, text(new).to_owned()));
+        }
+    }
+    let (one, other) = find_alike_values(request)?;
+    let (one, other) = (text(one), text(other));
+    let is_there = |value: &str| !whole_occurrences(content, value).is_empty();
+    match (is_there(one), is_there(other)) {
+        (true, false) => Some((one.to_owned(), other.to_owned())),
+        (false, true) => Some((other.to_owned(), one.to_owned())),
+        _ => None,
+    }
+}
+
+/// Tells whether a text begins or ends with a digit, so that it may be a part of a longer number.
+fn is_number_edge(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit()) || text.ends_with(|c: char| c.is_ascii_digit())
+}
+
+/// Replaces a number that is also a part of longer ones, which stay as they are.
+fn replace_whole_number(path: &str, content: &str, found: &str, new: &str) -> RequestReading {
+    let places = whole_occurrences(content, found);
+    let [at] = places.as_slice() else {
+        return ask(format!(
+            "“{found}” occurs {} times in {path}, and within longer numbers. Which line should be changed?",
+            places.len()
+        ));
+    };
+    let start = content[..*at].rfind('\n').map_or(0, |at| at + 1);
+    let end = content[*at..].find('\n').map_or(content.len(), |length| at + length);
+    let line = &content[start..end];
+    let replaced = format!("{}{new}{}", &content[start..*at], &content[at + found.len()..end]);
+    if content.matches(line).count() > 1 {
+        return ask(format!(
+            "“{line}” occurs several times in {path}. Which one should be changed?"
+        ));
+    }
+    replacement(path, line, &replaced, false)
+}
+
+/// Tells whether what looks like a setting is a word of a text: "change TODO to DONE" where a line is
+/// "TODO: describe the page".
+fn is_word_of_prose(path: &str, line: &str, old: &str, new: &str) -> bool {
+    const DATA: [&str; 11] =
+        ["yaml", "yml", "toml", "json", "ini", "conf", "cfg", "env", "properties", "config", "csv"];
+    let extension =
+        super::change::base_name(path).rsplit_once('.').map_or("", |(_, ending)| ending);
+    let value = line.split_once([':', '=']).map_or("", |(_, value)| value);
+    let is_capital =
+        |text: &str| text.chars().any(char::is_alphabetic) && !text.chars().any(char::is_lowercase);
+    !DATA.contains(&extension.to_lowercase().as_str())
+        && value.split_whitespace().count() > 1
+        && line.contains(old)
+        && (is_capital(old) && is_capital(new) || new.ends_with(':') && old.ends_with(':'))
+}
+
+/// Widens what is replaced, and what replaces it, by the words that belong to both: "my opponents to my
+/// colleagues", "it says Best before 2025 and ought to be Best before 2027".
+fn widen_pair<'t>(
+    text: &'t str,
+    old: Option<&'t str>,
+    new: Option<&'t str>,
+) -> (Option<&'t str>, Option<&'t str>) {
+    let (Some(old_text), Some(new_text)) = (old, new) else { return (old, new) };
+    let place =
+        |part: &str| text.find(part).filter(|at| text[at + part.len()..].find(part).is_none());
+    // "my" stands before both, and is a part of only one.
+    if let Some((first, _)) = new_text.split_once(' ')
+        && ["my", "our", "your", "his", "her", "their", "the", "a", "an"].contains(&first)
+        && !old_text.starts_with(&format!("{first} "))
+        && let Some(at) = place(old_text)
+        && text[..at].ends_with(&format!(" {first} "))
+    {
+        return (text.get(at - first.len() - 1..at + old_text.len()), new);
+    }
+    if let Some((before, _)) = old_text.rsplit_once(' ')
+        && !new_text.contains(' ')
+        && let Some(at) = text.rfind(new_text)
+        && text[..at].ends_with(&format!(" {before} "))
+        && place(old_text).is_none_or(|old| old + old_text.len() < at)
+    {
+        return (old, text.get(at - before.len() - 1..at + new_text.len()));
+    }
+    (old, new)
 }
 
 /// Returns the whole line that a request wants to be gone.
@@ -223,15 +347,22 @@ pub(super) fn setting(content: &str, key: &str, new: &str) -> Option<(String, St
 }
 
 /// Returns an item of a list and the same item ticked, or not ticked any more.
-fn ticked(
+pub(super) fn ticked(
     request: &RequestWords<'_>,
     old: Option<&str>,
     content: &str,
 ) -> Option<(String, String)> {
     let unticks = request.has_any(&["untick", "uncheck", "reopen"]);
-    let ticks =
-        request.has_any(&["tick", "check", "done", "finished", "complete", "completed", "cross"])
-            || unticks;
+    let ticks = request.has_any(&[
+        "tick",
+        "check",
+        "done",
+        "finished",
+        "complete",
+        "completed",
+        "cross",
+        "mark",
+    ]) || unticks;
     if !ticks {
         return None;
     }
@@ -252,8 +383,37 @@ fn ticked(
         let lower = line.to_lowercase();
         line.contains(from) && wanted.iter().any(|words| !words.is_empty() && lower.contains(words))
     });
-    let line = lines.next()?;
-    lines.next().is_none().then(|| (line.to_owned(), line.replacen(from, to, 1)))
+    let line = match (lines.next(), lines.next()) {
+        (Some(line), None) => line,
+        (Some(_), Some(_)) => return None,
+        (None, _) => item_of(request, content, from)?,
+    };
+    Some((line.to_owned(), line.replacen(from, to, 1)))
+}
+
+/// Returns the one item of a list that has the most words of a request.
+fn item_of<'c>(request: &RequestWords<'_>, content: &'c str, open: &str) -> Option<&'c str> {
+    const OTHERS: [&str; 9] =
+        ["mark", "tick", "done", "finished", "todo", "list", "off", "item", "complete"];
+    let words: Vec<String> = request
+        .words
+        .iter()
+        .filter(|word| word.text.chars().count() > 2 && !word.text.contains('.'))
+        .filter(|word| {
+            !lango_text::is_stop_word(&word.text) && !OTHERS.contains(&word.text.as_str())
+        })
+        .map(|word| lango_text::stem_word(&word.text))
+        .collect();
+    let count = |line: &str| {
+        let own: Vec<String> =
+            lango_text::split_words(line).map(|word| lango_text::stem_word(&word)).collect();
+        words.iter().filter(|word| own.contains(word)).count()
+    };
+    let items = content.lines().filter(|line| line.contains(open));
+    let most = items.clone().map(count).max().filter(|most| *most > 0)?;
+    let mut best = items.filter(|line| count(line) == most);
+    let first = best.next()?;
+    best.next().is_none().then_some(first)
 }
 
 /// Returns a text as the content has it, in other letters.

@@ -4,7 +4,10 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use super::spelling::{matches_wildcards, singular, split_name, strip_extension, typing_distance};
+use super::spelling::{
+    differ_in_numbers, matches_wildcards, numbers_in_name, singular, split_name, strip_extension,
+    typing_distance,
+};
 use crate::surroundings::{FileEntry, Surroundings};
 
 /// Limits the names that a question lists.
@@ -68,6 +71,16 @@ impl NamedEntry {
             around.push(name[stem.len() + 1..].to_owned());
         }
         Self { words: split_name(stem), around, is_directory: entry.is_directory, name, path }
+    }
+
+    /// Tells whether a mention has a number that this entry does not have: it is another one, however alike
+    /// the names are.
+    fn has_other_number(&self, mention: &Mention) -> bool {
+        if mention.numbers.is_empty() {
+            return false;
+        }
+        let own = numbers_in_name(&self.path);
+        mention.numbers.iter().any(|number| !own.contains(number))
     }
 
     fn stem(&self) -> &str {
@@ -141,7 +154,8 @@ impl NamedEntry {
             4..=7 => 1,
             _ => 2,
         };
-        (typing_distance(typed, own, allowed + 1) <= allowed).then_some(70.0)
+        let is_alike = typing_distance(typed, own, allowed + 1) <= allowed;
+        (is_alike && !differ_in_numbers(typed, own)).then_some(70.0)
     }
 
     /// Scores by the words of the mention that the path has.
@@ -182,6 +196,7 @@ struct Mention {
     lower: String,
     extension: Option<String>,
     words: Vec<String>,
+    numbers: Vec<String>,
 }
 
 /// Lists words that say nothing about which file is meant.
@@ -212,7 +227,8 @@ impl Mention {
         if !with_generic_words {
             words.retain(|word| !GENERIC_WORDS.contains(&word.as_str()));
         }
-        Self { text, lower, extension, words }
+        let numbers = numbers_in_name(&lower);
+        Self { text, lower, extension, words, numbers }
     }
 }
 
@@ -318,6 +334,12 @@ impl<'a> FileNames<'a> {
         let paths = |scored: &[(f32, &NamedEntry)]| {
             scored.iter().take(MAX_LISTED_NAMES).map(|(_, entry)| entry.path.clone()).collect()
         };
+        let same: Vec<(f32, &NamedEntry)> =
+            scored.iter().filter(|(_, entry)| !entry.has_other_number(mention)).copied().collect();
+        if same.is_empty() && !scored.is_empty() {
+            return FoundEntry::Nothing(paths(&scored));
+        }
+        let scored = same;
         match scored.first() {
             Some((best, first)) if *best >= ACCEPTED => {
                 let alike: Vec<_> =

@@ -1,6 +1,7 @@
 //! Changes the file of the call before: "make it say hello", "3.11 -> 3.12", "debug off".
 
 use lango_model::EarlierCall;
+use lango_phrases::replacements::shape_of;
 
 use super::edit::{replacement, setting};
 use super::follow_up::parse_arguments;
@@ -45,7 +46,13 @@ impl Understanding<'_> {
             let call = PlannedCall::new("fs_write").text("path", path).text("content", clean(new));
             return Some(RequestReading::call(call));
         }
-        let (old, new) = switched(request, &content)
+        if request.has_any(&["mark", "tick", "untick", "check", "cross", "uncheck"])
+            && let Some((old, new)) = super::edit::ticked(request, None, &content)
+        {
+            return Some(replacement(&path, &old, &new, false));
+        }
+        let (old, new) = searched_value(request, last, &content)
+            .or_else(|| switched(request, &content))
             .or_else(|| named_value(request, &content))
             .or_else(|| same_shape(request, &content))?;
         Some(replacement(&path, &old, &new, false))
@@ -116,6 +123,24 @@ fn clean(text: &str) -> &str {
     text.trim_end_matches(" please").trim_matches(['"', '\'', '`', '“', '”'])
 }
 
+/// Returns the setting that the call before looked for, with the value after words such as "make it".
+fn searched_value(
+    request: &RequestWords<'_>,
+    last: &EarlierCall,
+    content: &str,
+) -> Option<(String, String)> {
+    if last.tool != "fs_search" || request.words.len() > 7 {
+        return None;
+    }
+    let arguments = parse_arguments(&last.arguments);
+    let key = arguments.get("pattern").and_then(Argument::as_text)?;
+    let value = clean(BECOMES.iter().find_map(|words| text_after(request.text, words))?);
+    let is_value = !value.is_empty()
+        && !value.contains(' ')
+        && !lango_text::is_stop_word(&value.to_lowercase());
+    is_value.then(|| setting(content, key, value)).flatten().filter(|(old, new)| old != new)
+}
+
 /// Returns a setting that is switched on or off.
 fn switched(request: &RequestWords<'_>, content: &str) -> Option<(String, String)> {
     const PAIRS: [(&str, &str); 3] = [("true", "false"), ("on", "off"), ("yes", "no")];
@@ -182,22 +207,6 @@ fn same_shape(request: &RequestWords<'_>, content: &str) -> Option<(String, Stri
         .filter(|part| shape_of(part) == shape);
     let old = alike.next()?;
     (alike.next().is_none() && old != *value).then(|| (old.to_owned(), (*value).to_owned()))
-}
-
-/// Returns a value with every run of digits as one `9` and of letters as one `a`.
-fn shape_of(value: &str) -> String {
-    let mut shape = String::new();
-    for c in value.chars() {
-        let kind = match c {
-            c if c.is_ascii_digit() => '9',
-            c if c.is_alphabetic() => 'a',
-            other => other,
-        };
-        if !shape.ends_with(kind) {
-            shape.push(kind);
-        }
-    }
-    shape
 }
 
 #[cfg(test)]

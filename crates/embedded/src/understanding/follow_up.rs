@@ -78,7 +78,7 @@ impl Understanding<'_> {
             }
             return Some(self.relocate("fs_move", std::slice::from_ref(current), name, false));
         }
-        let is_change = super::evidence::VerbClass::of_tool(tool).is_some();
+        let is_change = super::evidence::class_of_tool(tool).is_some();
         if is_change && how != Lead::Same {
             return None;
         }

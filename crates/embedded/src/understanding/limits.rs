@@ -27,6 +27,12 @@ const FOREIGN: &[&str] = &[
     "wie", "ist", "zeig", "schreiben", "den", "dem", "mit", "auf", "el", "los", "las", "puedes",
     "para", "una", "por", "favor", "que", "qué", "cuántas", "cuántos", "muéstrame", "correo",
     "tiene", "mi", "está", "le", "les", "une", "s'il", "plaît", "te", "vous", "pouvez", "moi",
+    "alle", "als", "sind", "ein", "von", "zu", "nach", "kannst", "wird", "werden", "datei", "dateien",
+    "ordner", "zeige", "lösche", "löschen", "mein", "meine", "auch", "noch", "wenn", "aus", "bei", "wir",
+    "borra", "archivo", "archivos", "carpeta", "todos", "todas", "del", "año", "cuáles", "muestra",
+    "quiero", "mis", "supprime", "tous", "toutes", "des", "du", "pour", "avec", "sur", "qui", "fichiers",
+    "dossier", "montre", "tutti", "tutte", "cartella", "della", "gli", "mostra", "het", "een", "van",
+    "voor", "bestanden", "graag", "arquivo", "arquivos", "pasta", "não", "você", "os", "uma",
     "dans", "fichier", "ouvre", "est", "je", "mon", "ma", "il", "di", "che", "per", "con", "un",
 ];
 
@@ -34,6 +40,9 @@ const FOREIGN: &[&str] = &[
 pub(super) fn decline(request: &RequestWords<'_>, files: &FileNames<'_>) -> Option<String> {
     if has_wish(request, WRITING) || request.has_phrase(WRITING_PHRASES) {
         return Some(talk::needs_bigger_model().to_owned());
+    }
+    if asks_for_secret_value(request) {
+        return Some(talk::secret_value_line().to_owned());
     }
     if request.has_phrase(&[
         "not remember",
@@ -49,6 +58,35 @@ pub(super) fn decline(request: &RequestWords<'_>, files: &FileNames<'_>) -> Opti
     let names_file =
         request.words.iter().any(|word| files.kind_of(&request.text[word.range.clone()]).is_some());
     (is_foreign(request) && !names_file).then(|| talk::only_english_line().to_owned())
+}
+
+/// Tells whether the value of a secret shall be shown: "print the secret X in plain text".
+fn asks_for_secret_value(request: &RequestWords<'_>) -> bool {
+    let shows = request.has_any(&[
+        "show", "print", "reveal", "display", "tell", "give", "what", "what's", "whats", "read",
+        "see", "echo", "paste", "output", "need", "want", "dump", "get", "view", "decrypt",
+        "unmask",
+    ]);
+    let value =
+        request.has_any(&["value", "plaintext", "cleartext", "unmasked", "contents", "content"])
+            || request.has_phrase(&[
+                "plain text",
+                "clear text",
+                "in the clear",
+                "in clear",
+                "actual secret",
+                "actual password",
+                "actual key",
+                "actual token",
+                "secret itself",
+                "password itself",
+                "token itself",
+                "key itself",
+                "what it says",
+            ]);
+    let stores =
+        request.has_any(&["store", "set", "save", "delete", "rotate", "change", "add", "keep"]);
+    request.has_any(&["secret", "secrets"]) && shows && value && !stores
 }
 
 /// Tells whether one of these verbs is said, and not negated: "don't rewrite the thing".

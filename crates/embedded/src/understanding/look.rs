@@ -87,6 +87,12 @@ impl Understanding<'_> {
         let list =
             |path: &str| RequestReading::call(PlannedCall::new("fs_list").text("path", path));
         let Some(mention) = mention else {
+            if let Some(path) = self.file_called_list(request) {
+                return RequestReading::call(with_lines(
+                    PlannedCall::new("fs_read").text("path", path),
+                    request,
+                ));
+            }
             let mentioned = self.mentioned_files(request);
             let directory = mentioned.iter().find(|path| self.files.kind_of(path) == Some(true));
             return list(directory.map_or(".", String::as_str));
@@ -102,6 +108,19 @@ impl Understanding<'_> {
                 _ => ask_for_file(Some(mention), &near),
             },
         }
+    }
+
+    /// Returns the file that "the to do list" means.
+    fn file_called_list(&self, request: &RequestWords<'_>) -> Option<String> {
+        let words = &request.words;
+        let at = words.iter().rposition(|word| word.text == "list").filter(|at| *at > 0)?;
+        (at.saturating_sub(2)..at).find_map(|first| {
+            let part = &request.text[words[first].range.start..words[at].range.end];
+            match self.files.find(part, WantedEntry::File) {
+                FoundEntry::One(path) if !part.contains("file") => Some(path),
+                _ => None,
+            }
+        })
     }
 
     pub(super) fn stat_call(&self, request: &RequestWords<'_>) -> RequestReading {
@@ -133,6 +152,25 @@ impl Understanding<'_> {
             Ok(path) => RequestReading::call(PlannedCall::new("fs_stat").text("path", path)),
             Err(understood) => understood,
         }
+    }
+
+    /// Shows the lines in which two files differ: "diff a.txt against b.txt".
+    pub(super) fn compare_contents(&self, request: &RequestWords<'_>) -> Option<RequestReading> {
+        let compares = request.has_any(&["diff", "differ", "difference", "differences"])
+            || request.has_phrase(&[
+                "changed between",
+                "changes between",
+                "what's different",
+                "is different",
+            ]);
+        if !compares || !self.has_tool("exec_shell") {
+            return None;
+        }
+        let mut files = self.mentioned_files(request);
+        files.retain(|path| self.files.kind_of(path) == Some(false));
+        let [one, other] = files.as_slice() else { return None };
+        let command = format!("diff -u {} {}", quote_for_shell(one), quote_for_shell(other));
+        Some(RequestReading::call(PlannedCall::new("exec_shell").text("command", command)))
     }
 
     pub(super) fn search_call(&self, request: &RequestWords<'_>) -> RequestReading {
@@ -168,6 +206,10 @@ impl Understanding<'_> {
         let extensions = super::find::type_in(request);
         let found =
             pattern.as_deref().and_then(|pattern| self.words_that_occur(pattern, place.as_deref()));
+        // The name of a column is not the row that is asked for.
+        let found = found.filter(|found| {
+            !place.as_deref().is_some_and(|path| self.is_only_in_header(found, path, request))
+        });
         let pattern = match (found, &place, &pattern) {
             (Some(found), _, _) => found,
             // What is asked for is not there in these words: the words of the question that are.
@@ -193,8 +235,11 @@ impl Understanding<'_> {
         if let Some(path) = &place {
             call = call.text("path", path.clone());
         }
+        let typed_glob = request.unquoted().find(|word| word.starts_with("*."));
         if let Some(extensions) = extensions {
             call = call.text("glob", super::find::glob_of(&extensions));
+        } else if let Some(glob) = typed_glob {
+            call = call.text("glob", glob);
         }
         if self.occurs_in_other_case(&pattern, place.as_deref()) {
             call = call.with("ignore_case", Argument::Boolean(true));
@@ -218,6 +263,26 @@ impl Understanding<'_> {
             call = call.with("files_without", Argument::Boolean(true));
         }
         RequestReading::call(call)
+    }
+
+    /// Tells whether words are only in the first line of a table, and another word of the request is the name
+    /// of a row.
+    fn is_only_in_header(&self, found: &str, path: &str, request: &RequestWords<'_>) -> bool {
+        if !is_table(path) {
+            return false;
+        }
+        let Some(text) = self.files.read_text(path).map(|text| text.to_lowercase()) else {
+            return false;
+        };
+        let mut lines = text.lines();
+        let wanted = found.to_lowercase();
+        let is_header = lines.next().is_some_and(|line| line.contains(&wanted));
+        let mut rows = lines.clone().filter_map(|line| line.split(',').next());
+        is_header
+            && !lines.any(|line| line.contains(&wanted))
+            && rows.any(|row| {
+                request.unquoted().any(|word| word.len() > 2 && word.starts_with(row.trim()))
+            })
     }
 
     /// Finds the file that has the searched words in its name, where no text has them: "the document about
@@ -286,13 +351,22 @@ impl Understanding<'_> {
     pub(super) fn best_words(&self, request: &RequestWords<'_>, path: &str) -> Option<String> {
         let text = self.files.read_text(path)?;
         let name = path.to_lowercase();
+        // "May" is also a month.
+        let is_row = |word: &str| {
+            is_table(path)
+                && text.lines().any(|line| {
+                    line.split(',')
+                        .next()
+                        .is_some_and(|cell| cell.trim().eq_ignore_ascii_case(word))
+                })
+        };
         let words: Vec<String> = request
             .words
             .iter()
             .map(|word| word.text.trim_matches(['"', '\'']).to_owned())
             .filter(|word| {
                 word.chars().count() > 2
-                    && !lango_text::is_stop_word(word)
+                    && (!lango_text::is_stop_word(word) || is_row(word))
                     && !name.contains(word.as_str())
             })
             .collect();
@@ -306,7 +380,7 @@ impl Understanding<'_> {
             forms
         };
         // The first line of a table names its columns.
-        let skipped = usize::from(name.rsplit('.').next() == Some("csv"));
+        let skipped = usize::from(is_table(path));
         let lines: Vec<String> = text.lines().skip(skipped).map(str::to_lowercase).collect();
         let has = |line: &str, form: &str| {
             line.split(|c: char| !c.is_alphanumeric())
@@ -333,8 +407,14 @@ fn with_lines(call: PlannedCall, request: &RequestWords<'_>) -> PlannedCall {
         Some(LineRange::Between(from, to)) => call
             .with("offset", Argument::Integer(from))
             .with("limit", Argument::Integer(to - from + 1)),
+        Some(LineRange::From(from)) => call.with("offset", Argument::Integer(from)),
         None => call,
     }
+}
+
+/// Tells whether the first line of a file names columns.
+fn is_table(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("csv"))
 }
 
 pub(super) fn ask_which(paths: &[String]) -> RequestReading {

@@ -11,14 +11,14 @@
 //! | `file_names.rs` | which files a name or a word for a type means |
 //! | `sources.rs` | which files a change is about |
 //! | `plain_words.rs` | which tool the words say plainly, whatever the encoder says |
-//! | `evidence.rs` | whether a change is asked for |
+//! | `evidence.rs` | which verbs a change needs |
 //! | `command_line.rs`, `file_commands.rs` | commands that are typed as they are |
 //! | `look.rs`, `find.rs` | calls that only look |
-//! | `change.rs`, `relocate.rs`, `edit.rs` | calls that change files |
+//! | `change.rs`, `relocate.rs`, `edit.rs`, `line_change.rs` | calls that change files |
 //! | `system.rs` | questions about the machine |
 //! | `web.rs` | addresses of web pages, and what to do there |
 //! | `limits.rs` | what needs a model that writes, and other languages |
-//! | `follow_up.rs`, `follow_edit.rs`, `follow_search.rs`, `repetition.rs`, `referents.rs`, `leads.rs` | requests that need what came before |
+//! | `follow_up.rs`, `follow_edit.rs`, `follow_search.rs`, `repetition.rs`, `referents.rs` | requests that need what came before |
 //! | `several.rs` | several actions in one request |
 //! | `turn.rs`, `answers.rs` | the newest message: a request, or the answer to a question |
 
@@ -33,8 +33,8 @@ mod find;
 mod follow_edit;
 mod follow_search;
 mod follow_up;
-mod leads;
 mod limits;
+mod line_change;
 mod look;
 mod plain_words;
 mod referents;
@@ -49,21 +49,22 @@ mod web;
 use std::collections::BTreeMap;
 
 use lango_model::{Colleague, EarlierCall};
-use lango_phrases::{arithmetic, kinds_of_files, lines, spelling, words};
+use lango_phrases::{arithmetic, kinds_of_files, leads, lines, spelling, verbs, words};
 use lango_tool::ToolDeclaration;
 use serde::{Deserialize, Serialize};
 
 use self::command_line::{CommandLine, read_command};
+use self::evidence::class_of_tool;
 pub(crate) use self::evidence::lacks_job_verb;
-use self::evidence::{VerbClass, is_no_order, is_only_talk};
 use self::file_commands::{FileCommand, read_file_command};
 pub(crate) use self::file_names::FileNames;
-use self::plain_words::correct_tool;
+use self::plain_words::{correct_tool, tool_of_single_order};
 use self::several::StepReadings;
 pub(crate) use self::several::begins_with_verb;
 #[cfg(test)]
 pub(crate) use self::system::is_fixed_command;
 pub(crate) use self::turn::{PlannedStep, TurnMeaning};
+use self::verbs::{is_no_order, is_only_talk};
 use self::words::RequestWords;
 use crate::arguments::{Argument, fill_arguments};
 use crate::decision::{RequestMeaning, WeightedMeanings};
@@ -172,6 +173,7 @@ impl<'a> Understanding<'a> {
     /// Returns what one request means, by itself or after what came before.
     pub(crate) fn understand(&self, text: &str) -> RequestReading {
         let written = words::write_spoken_names(text);
+        let written = spelling::correct_first_verb(&written);
         let request = RequestWords::of(&written);
         if let Some(understood) = self.follow_up(&request) {
             return understood;
@@ -198,7 +200,9 @@ impl<'a> Understanding<'a> {
         if let Some(corrected) = leads::corrected_within(text) {
             return self.understand_alone(&RequestWords::of(&corrected));
         }
-        if let Some(reading) = self.compare_sizes(request) {
+        if let Some(reading) =
+            self.compare_sizes(request).or_else(|| self.compare_contents(request))
+        {
             return reading;
         }
         let Some(tool) = self.likeliest_tool(request) else {
@@ -208,10 +212,10 @@ impl<'a> Understanding<'a> {
                 _ => RequestReading::Open,
             };
         };
-        if VerbClass::of_tool(tool).is_some() && is_no_order(request) {
+        if class_of_tool(tool).is_some() && is_no_order(request) {
             return RequestReading::Say(crate::talk::stray_line().to_owned());
         }
-        if VerbClass::of_tool(tool).is_some() && (is_only_talk(request) || is_reported(text)) {
+        if class_of_tool(tool).is_some() && (is_only_talk(request) || is_reported(text)) {
             return RequestReading::Open;
         }
         if tool == "exec_shell"
@@ -243,7 +247,13 @@ impl<'a> Understanding<'a> {
                 let found = self.spans(&call.tool, request);
                 for (name, value) in found.into_iter().filter(|(n, _)| wanted.contains(&n.as_str()))
                 {
-                    call.arguments.entry(name).or_insert(value);
+                    let path = call.arguments.get("path").and_then(Argument::as_text);
+                    let is_file = path.is_some_and(|path| {
+                        change::has_extension(path) && self.files.kind_of(path) != Some(true)
+                    });
+                    if name != "recursive" || !is_file {
+                        call.arguments.entry(name).or_insert(value);
+                    }
                 }
             }
         }
@@ -254,7 +264,7 @@ impl<'a> Understanding<'a> {
     pub(crate) fn understand_as(&self, tool: &str, text: &str) -> RequestReading {
         let Some(known) = known_tool(tool) else { return RequestReading::Open };
         let request = RequestWords::of(text);
-        if VerbClass::of_tool(known).is_some() && (is_only_talk(&request) || is_reported(text)) {
+        if class_of_tool(known).is_some() && (is_only_talk(&request) || is_reported(text)) {
             return RequestReading::Open;
         }
         self.keep_declared(self.tool_call(known, &request))
@@ -326,6 +336,10 @@ impl<'a> Understanding<'a> {
     /// Returns the name of the tool that the encoder takes the request for, where what is here can
     /// do better than it: tools for files and commands.
     fn likeliest_tool(&self, request: &RequestWords<'_>) -> Option<&'static str> {
+        // What the user told is not looked for among files: "name of my cat?"
+        if self.is_about_what_was_told(request) {
+            return None;
+        }
         let gist = self.reader.read_gist(request.text);
         let colleagues = self.colleagues.iter().copied();
         let readings = WeightedMeanings::of(self.reader, &gist, self.own, colleagues);
@@ -333,6 +347,9 @@ impl<'a> Understanding<'a> {
         let name = match &first.meaning {
             RequestMeaning::Tool { tool, .. } => &*tool.name,
             RequestMeaning::Absent(known) => &known.name,
+            RequestMeaning::Plan => {
+                return tool_of_single_order(request).filter(|tool| self.has_tool(tool));
+            }
             _ => return None,
         };
         if let Some(tool) = self.tool_by_words(name, request) {
@@ -340,6 +357,17 @@ impl<'a> Understanding<'a> {
         }
         let known = known_tool(name).filter(|_| self.has_tool(name))?;
         Some(correct_tool(known, request))
+    }
+
+    /// Tells whether a question is about what the user told, and names no file.
+    fn is_about_what_was_told(&self, request: &RequestWords<'_>) -> bool {
+        if !crate::recall::is_open_question(request.text) || !self.named_files(request).is_empty() {
+            return false;
+        }
+        crate::recall::asks_for_detail_of_user(request.text)
+            || crate::recall::store_of_subject(request.text, self.earlier).is_some()
+                && self.mentioned_files(request).is_empty()
+                && request.has_any(&["my", "our", "i", "we"])
     }
 
     fn tool_call(&self, tool: &'static str, request: &RequestWords<'_>) -> RequestReading {

@@ -1,6 +1,7 @@
 //! Chooses the tool that the words of a request say plainly.
 
-use super::evidence::VerbClass;
+use super::evidence::class_of_tool;
+use super::verbs::VerbClass;
 use super::words::RequestWords;
 use super::{Understanding, asks_for_change, find, web};
 
@@ -17,32 +18,7 @@ impl Understanding<'_> {
         {
             return Some("fs_search");
         }
-        let asks_which =
-            request.has_phrase(&["which file", "which files", "what file", "what files"])
-                || request.has_phrase(&["which of my", "which of the", "which of our"]);
-        if asks_which
-            && request.has_any(&["contains", "contain", "mention", "mentions", "says"])
-            && self.has_tool("fs_search")
-        {
-            return Some("fs_search");
-        }
-        let counts_lines =
-            request.has_phrase(&["how many lines", "number of lines", "count the lines"])
-                && request.has_any(&[
-                    "say",
-                    "says",
-                    "contain",
-                    "contains",
-                    "containing",
-                    "with",
-                    "mention",
-                    "mentions",
-                    "match",
-                    "matching",
-                    "have",
-                    "include",
-                ]);
-        if counts_lines && self.has_tool("fs_search") {
+        if self.has_tool("fs_search") && asks_for_lines(request) {
             return Some("fs_search");
         }
         if name == "fs_list" && find::type_in(request).is_some() {
@@ -95,9 +71,99 @@ impl Understanding<'_> {
             };
         }
         let ticks = request.has_any(&["tick", "untick"])
-            || request.has_phrase(&["check off", "mark off", "cross off", "as done"]);
+            || request.has_phrase(&[
+                "check off",
+                "mark off",
+                "cross off",
+                "as done",
+                "as finished",
+                "mark it",
+            ]);
         (ticks && !self.mentioned_files(request).is_empty()).then_some("fs_edit")
     }
+}
+
+/// Tells whether a request asks for lines or files that have some words.
+fn asks_for_lines(request: &RequestWords<'_>) -> bool {
+    const LINES_WITH: &[&str] = &[
+        "each line with",
+        "every line with",
+        "all lines with",
+        "any line with",
+        "the lines with",
+        "each line that",
+        "every line that",
+        "all lines that",
+        "lines containing",
+        "lines that contain",
+        "lines mentioning",
+        "lines that mention",
+        "lines that have",
+    ];
+    let shows = request.has_phrase(LINES_WITH) && !asks_for_change(request);
+    let asks_which = request.has_phrase(&[
+        "which file",
+        "which files",
+        "what file",
+        "what files",
+        "which of my",
+        "which of the",
+        "which of our",
+    ]) && request.has_any(&["contains", "contain", "mention", "mentions", "says"]);
+    let counts = request.has_phrase(&["how many lines", "number of lines", "count the lines"])
+        && request.has_any(&[
+            "say",
+            "says",
+            "contain",
+            "contains",
+            "containing",
+            "with",
+            "mention",
+            "mentions",
+            "match",
+            "matching",
+            "have",
+            "include",
+        ]);
+    shows || asks_which || counts
+}
+
+/// Returns the tool of an order that the encoder takes for a plan: it begins with a verb, and has no other.
+pub(super) fn tool_of_single_order(request: &RequestWords<'_>) -> Option<&'static str> {
+    const ACTIONS: &[&str] = &[
+        "copy",
+        "cp",
+        "duplicate",
+        "move",
+        "mv",
+        "rename",
+        "delete",
+        "remove",
+        "rm",
+        "erase",
+        "create",
+        "make",
+        "mkdir",
+        "append",
+        "add",
+        "write",
+        "put",
+        "show",
+        "run",
+        "send",
+        "remind",
+        "remember",
+        "replace",
+        "change",
+        "open",
+        "list",
+        "read",
+        "new",
+        "copies",
+    ];
+    let tool = imperative_tool(request)?;
+    let said = request.unquoted().filter(|word| ACTIONS.contains(word)).count();
+    (said == 1).then_some(tool)
 }
 
 /// Corrects a choice between tools that differ in what the words say plainly.
@@ -114,7 +180,7 @@ pub(super) fn correct_tool(tool: &'static str, request: &RequestWords<'_>) -> &'
         "fs_copy" if (!says(VerbClass::Copy) || wants_one(request)) && says(VerbClass::Move) => {
             "fs_move"
         }
-        _ if VerbClass::of_tool(tool).is_some() => imperative_tool(request).unwrap_or(tool),
+        _ if class_of_tool(tool).is_some() => imperative_tool(request).unwrap_or(tool),
         _ => tool,
     }
 }
@@ -127,7 +193,7 @@ fn imperative_tool(request: &RequestWords<'_>) -> Option<&'static str> {
     let first = words.next()?;
     let verb = if first == "in" { words.nth(1)? } else { first };
     match verb {
-        "delete" | "erase" | "rm"
+        "delete" | "erase" | "rm" | "remove"
             if !request.has_any(&["line", "lines", "row", "entry", "word"]) =>
         {
             Some("fs_delete")

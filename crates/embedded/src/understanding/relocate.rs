@@ -11,6 +11,19 @@ use super::{
 };
 use crate::arguments::Argument;
 
+/// Words between two names of a list.
+const LISTED: &[&str] = &[
+    " and ",
+    ", ",
+    ", and ",
+    " & ",
+    " and also ",
+    " and the file ",
+    " and also the file ",
+    " and the folder ",
+    " and also the folder ",
+];
+
 impl Understanding<'_> {
     pub(super) fn relocate_call(
         &self,
@@ -33,6 +46,12 @@ impl Understanding<'_> {
             }
         };
         let from = match from {
+            FoundSources::Paths(paths) => {
+                self.find_in_directory(request, &paths).unwrap_or(FoundSources::Paths(paths))
+            }
+            ask @ FoundSources::Ask(_) => ask,
+        };
+        let from = match from {
             FoundSources::Paths(paths) => self.add_listed(paths, to.as_deref(), request),
             FoundSources::Ask(question) => return RequestReading::Ask(question),
         };
@@ -52,7 +71,7 @@ impl Understanding<'_> {
     }
 
     /// Adds the files that are listed after the first one: "move log.txt and build.log in there".
-    fn add_listed(
+    pub(super) fn add_listed(
         &self,
         from: Vec<String>,
         to: Option<&str>,
@@ -63,11 +82,33 @@ impl Understanding<'_> {
         let name = base_name(one).to_lowercase();
         let is_listed = |path: &String| {
             let other = base_name(path).to_lowercase();
-            [" and ", ", ", ", and ", " & "]
-                .iter()
-                .any(|between| lower.contains(&format!("{name}{between}{other}")))
+            // "the folder tmp and also the file a.txt", of which only the last one was found.
+            let is_before = LISTED.iter().any(|between| {
+                !between.starts_with(',') && lower.contains(&format!("{other}{between}{name}"))
+            });
+            is_before
+                || LISTED.iter().any(|between| {
+                    let pair = format!("{name}{between}{other}");
+                    let after = lower.find(&pair).map(|at| lower[at + pair.len()..].trim_start());
+                    // A directory may also be a word of the sentence.
+                    after.is_some_and(|after| {
+                        has_extension(&other)
+                            || after.is_empty()
+                            || after.starts_with([',', '.', '!', '/'])
+                            || ["please", "pls", "too", "and "]
+                                .iter()
+                                .any(|end| after.starts_with(end))
+                    })
+                })
         };
         let mut listed = self.named_files(request);
+        listed.extend(
+            self.mentioned_files(request)
+                .into_iter()
+                .filter(|path| self.files.kind_of(path) == Some(true)),
+        );
+        let kept = self.find_exceptions(request);
+        listed.retain(|path| !kept.contains(path));
         listed.retain(|path| path != one && to != Some(path.as_str()) && is_listed(path));
         from.into_iter().chain(listed).collect()
     }

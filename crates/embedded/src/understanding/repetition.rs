@@ -16,7 +16,7 @@ pub(super) fn change_number(
 ) -> Option<RequestReading> {
     let tool = known_tool(&last.tool)?;
     let words: Vec<&str> = request.unquoted().collect();
-    if words.len() > 6 || super::evidence::VerbClass::of_tool(tool).is_some() {
+    if words.len() > 6 || super::evidence::class_of_tool(tool).is_some() {
         return None;
     }
     let numbers = find_numbers(request.text);
@@ -173,7 +173,7 @@ pub(super) fn repeat_again(
     match words.as_slice() {
         words
             if AGAIN.contains(&words.join(" ").as_str())
-                && super::evidence::VerbClass::of_tool(tool).is_none() =>
+                && super::evidence::class_of_tool(tool).is_none() =>
         {
             Some(RequestReading::call(call))
         }

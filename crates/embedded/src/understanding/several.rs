@@ -82,7 +82,12 @@ impl Understanding<'_> {
             let shortened = strip_reason(part);
             let is_name = !begins_with_verb(shortened)
                 && next.mentioned_files(&RequestWords::of(shortened)).len() == 1;
+            let is_counted = lango_phrases::steps::split_counted(text).is_some();
             let understood = match steps.last() {
+                _ if is_name && is_counted => match next.understand(shortened) {
+                    calls @ RequestReading::Calls(_) => calls,
+                    _ => next.understand(&format!("show me {shortened}")),
+                },
                 Some((_, calls)) if is_name || is_shown(shortened, calls) => {
                     next.understand(&format!("show me {shortened}"))
                 }
@@ -134,6 +139,19 @@ fn make_in_last(part: &str, before: &[PlannedCall]) -> Option<Vec<PlannedCall>> 
         .filter(|word| super::change::has_extension(word) && !word.contains('/'))
         .collect();
     let moves = request.has_any(&["move", "copy", "cp", "mv", "put", "rename", "delete"]);
+    // "inside it a folder 2026"
+    let relocates =
+        request.has_any(&["move", "copy", "cp", "mv", "rename", "delete", "show", "list"]);
+    if points && names.is_empty() && !relocates && !request.has_any(&["from", "file", "files"]) {
+        let mut folders = lango_phrases::folders::names_of_folders(part);
+        // "the photos folder" is there already.
+        let lower = part.to_lowercase();
+        folders.retain(|name| !lower.contains(&format!("the {} ", name.to_lowercase())));
+        let make_folder = |name: &String| {
+            PlannedCall::new("fs_mkdir").text("path", format!("{directory}/{name}"))
+        };
+        return (!folders.is_empty()).then(|| folders.iter().map(make_folder).collect());
+    }
     if !points || names.is_empty() || moves {
         return None;
     }
@@ -293,6 +311,9 @@ fn expand_braces(glob: &str) -> Vec<String> {
 pub(super) fn split_actions(text: &str) -> Vec<&str> {
     if let RequestStructure::List(items) = RequestStructure::of(text) {
         return items;
+    }
+    if let Some(parts) = lango_phrases::steps::split_counted(text) {
+        return parts;
     }
     let lower = text.to_ascii_lowercase();
     let request = RequestWords::of(text);

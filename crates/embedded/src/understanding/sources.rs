@@ -50,6 +50,12 @@ impl Understanding<'_> {
                         "There is nothing left of “{mention}”. Which files do you mean?"
                     )));
                 }
+                if paths.len() > 1 && says_one(whole) {
+                    return FoundSources::Ask(Question::about_name(
+                        format!("Which one do you mean?\n{}", list_names(&paths)),
+                        mention,
+                    ));
+                }
                 FoundSources::Paths(paths)
             }
             ask @ FoundSources::Ask(_) => ask,
@@ -117,8 +123,34 @@ impl Understanding<'_> {
                 format!("Which one do you mean?\n{}", list_names(&paths)),
                 mention,
             )),
-            FoundEntry::Nothing(near) => ask_about(mention, &near),
+            FoundEntry::Nothing(near) => match self.find_counted(mention, whole) {
+                Some(paths) => FoundSources::Paths(paths),
+                None => ask_about(mention, &near),
+            },
         }
+    }
+
+    /// Returns the files that have the last word of a mention in their names, where there are exactly as many
+    /// as it says: "both yearly reports".
+    fn find_counted(&self, mention: &str, whole: &RequestWords<'_>) -> Option<Vec<String>> {
+        let request = RequestWords::of(mention);
+        let words: Vec<&str> = request.unquoted().collect();
+        let count = whole.unquoted().find_map(|word| match word {
+            "both" | "two" | "2" => Some(2),
+            "three" | "3" => Some(3),
+            "four" | "4" => Some(4),
+            _ => None,
+        })?;
+        let head = super::spelling::singular(words.last()?);
+        let has_head = |path: &&str| {
+            let name = super::change::base_name(path).to_lowercase();
+            super::spelling::split_name(&name)
+                .iter()
+                .any(|word| super::spelling::singular(word) == head)
+        };
+        let found: Vec<String> =
+            self.files.files_within(".").into_iter().filter(has_head).map(str::to_owned).collect();
+        (found.len() == count).then_some(found)
     }
 
     /// Returns the paths that stand in a mention as they are, such as `tmp/a.tmp`. Where there are some, no
@@ -167,6 +199,69 @@ impl Understanding<'_> {
         is_clear.then_some(paths)
     }
 
+    /// Finds what a request names in a directory, where that was taken for the directory itself: "delete the
+    /// report in old".
+    pub(super) fn find_in_directory(
+        &self,
+        request: &RequestWords<'_>,
+        paths: &[String],
+    ) -> Option<FoundSources> {
+        let [directory] = paths else { return None };
+        if self.files.kind_of(directory) != Some(true) {
+            return None;
+        }
+        let words = &request.words;
+        let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+        let name = super::change::base_name(directory).to_lowercase();
+        let at = (1..words.len()).find(|at| {
+            let typed = text(*at).trim_end_matches('/');
+            typed == name || typed.eq_ignore_ascii_case(directory)
+        })?;
+        let place = (0..at)
+            .rev()
+            .take(3)
+            .find(|at| matches!(text(*at), "in" | "from" | "inside" | "under" | "within"))?;
+        // What stands between the verb and the place.
+        let first = (1..place).rev().take_while(|at| !ORDER_WORDS.contains(&text(*at))).last()?;
+        let object = &request.text[words[first].range.start..words[place - 1].range.end];
+        let is_all = RequestWords::of(object).words.iter().all(|word| {
+            matches!(
+                word.text.as_str(),
+                "everything"
+                    | "all"
+                    | "the"
+                    | "files"
+                    | "file"
+                    | "contents"
+                    | "content"
+                    | "stuff"
+                    | "of"
+                    | "every"
+                    | "whatever"
+                    | "is"
+                    | "folder"
+                    | "directory"
+                    | "things"
+                    | "that"
+                    | "it"
+                    | "a"
+            )
+        });
+        if is_all {
+            return None;
+        }
+        let mention = &request.text[words[first].range.start..words[at].range.end];
+        Some(match self.find_sources_alone(strip_filler(mention), request, WantedEntry::Any) {
+            FoundSources::Paths(found) if found == paths => {
+                FoundSources::Ask(Question::about_name(
+                    format!("Which files in {directory} do you mean by “{object}”?"),
+                    object,
+                ))
+            }
+            found => found,
+        })
+    }
+
     /// Returns the files of a type: "the jpgs in photos", "all the tmp files", "every .log".
     fn find_by_type(&self, mention: &str, whole: &RequestWords<'_>) -> Option<Vec<String>> {
         let request = RequestWords::of(mention);
@@ -178,7 +273,15 @@ impl Understanding<'_> {
         let says_all = words
             .iter()
             .any(|word| matches!(*word, "all" | "every" | "everything" | "each" | "both"));
-        let typed = words.iter().find_map(|word| {
+        // "the picture in photos": the place is no type.
+        let place = words
+            .iter()
+            .position(|word| matches!(*word, "in" | "inside" | "under" | "from" | "within"));
+        let object = match place {
+            Some(at) if at > 0 && within.is_some() => &words[..at],
+            _ => words.as_slice(),
+        };
+        let typed = object.iter().find_map(|word| {
             let is_type = is_plural_type(word)
                 || word.starts_with('.')
                 || word.starts_with("*.")
@@ -345,7 +448,9 @@ fn is_close(path: &str, part: &str) -> bool {
     typed == squash(&name)
         || typed == squash(stem)
         || path.to_lowercase() == part.trim_end_matches('/')
-        || name.chars().count() > 3 && super::spelling::typing_distance(&part, &name, 2) <= 1
+        || name.chars().count() > 3
+            && super::spelling::typing_distance(&part, &name, 2) <= 1
+            && !super::spelling::differ_in_numbers(&part, &name)
 }
 
 /// Tells whether a word in capital letters is what to look for, and not a file: "every TODO" is not
@@ -367,9 +472,31 @@ fn is_type_mention(mention: &str) -> bool {
             .any(|word| word.contains('.') && !word.starts_with("*.") && !word.starts_with('.'))
 }
 
+/// Tells whether a request is about one file of a type: "the picture in photos".
+fn says_one(request: &RequestWords<'_>) -> bool {
+    let words: Vec<&str> = request.unquoted().collect();
+    let is_one = |three: &[&str]| {
+        matches!(three[0], "the" | "that" | "this" | "my" | "one")
+            && extensions_of(three[1]).is_some()
+            && !is_plural_type(three[1])
+            && matches!(
+                three[2],
+                "in" | "from" | "inside" | "under" | "of" | "to" | "into" | "please"
+            )
+    };
+    words.windows(3).any(is_one) && !wants_all(request)
+}
+
 fn wants_all(request: &RequestWords<'_>) -> bool {
     request.has_any(&["all", "both", "every", "each", "them"])
 }
+
+/// Words that end the search for what an order is about.
+#[rustfmt::skip]
+const ORDER_WORDS: &[&str] = &[
+    "delete", "remove", "rm", "erase", "trash", "nuke", "wipe", "purge", "bin", "scrap", "ditch", "drop",
+    "clear", "kill", "discard", "please", "pls", "rid", "of", "throw", "away", "out", "move", "copy", "mv", "cp", "put", "take", "bring", "rename", "duplicate",
+];
 
 /// Words that count files, and say nothing about their names.
 #[rustfmt::skip]

@@ -21,6 +21,9 @@ const QUESTIONS: &[SystemQuestion] = &[
             &["disk", "free"],
             &["disk", "usage"],
             &["room", "disk"],
+            &["machine", "full"],
+            &["drive", "full"],
+            &["computer", "full"],
         ],
         command: "df -h",
     },
@@ -74,7 +77,6 @@ const QUESTIONS: &[SystemQuestion] = &[
             &["time", "is"],
             &["current", "date"],
             &["date", "is"],
-            &["the", "date"],
         ],
         command: "date",
     },
@@ -139,6 +141,10 @@ const QUESTIONS: &[SystemQuestion] = &[
             &["listening", "ports"],
             &["open", "ports"],
             &["listening", "on"],
+            &["process", "port"],
+            &["program", "port"],
+            &["holding", "port"],
+            &["using", "port"],
         ],
         command: "ss -ltn",
     },
@@ -170,7 +176,7 @@ impl Understanding<'_> {
         }
         let words: Vec<&str> = request.unquoted().collect();
         let fits = |question: &&SystemQuestion| {
-            question.groups.iter().any(|group| group.iter().all(|word| words.contains(word)))
+            question.groups.iter().any(|group| are_near(group, &words))
         };
         if let Some(question) = QUESTIONS.iter().find(fits) {
             return run(question.command.to_owned());
@@ -193,7 +199,15 @@ impl Understanding<'_> {
     /// Returns the command that the encoder finds in the request, if it looks like one.
     fn command_in(&self, request: &RequestWords<'_>) -> Option<String> {
         let span = self.span_text("exec_shell", "command", request)?;
-        let command = span.trim().trim_matches('`').trim();
+        let command = strip_prose(span.trim().trim_matches('`').trim());
+        // "What does uptime report?"
+        let command = if request.has_phrase(&["what does", "what do"]) {
+            let verbs =
+                [" report", " say", " show", " print", " tell", " return", " output", " give"];
+            verbs.iter().find_map(|verb| command.strip_suffix(verb)).unwrap_or(command)
+        } else {
+            command
+        };
         let first = command.split_whitespace().next()?;
         let is_program = super::command_line::read_command(command, &self.files).is_some()
             || first.contains('/')
@@ -250,6 +264,31 @@ impl Understanding<'_> {
         };
         Some(command.to_owned())
     }
+}
+
+/// Returns a command without a sentence after it, and without a verb before a path: "get ./sync --all".
+fn strip_prose(command: &str) -> &str {
+    let is_quoted = command.contains(['"', '\'', '`']);
+    let command = match command.split_once(". ") {
+        Some((before, after)) if !is_quoted && after.starts_with(char::is_alphabetic) => before,
+        _ => command,
+    };
+    let verbs = ["get ", "start ", "run ", "launch ", "kick off ", "execute "];
+    let bare = verbs.iter().find_map(|verb| command.strip_prefix(verb));
+    bare.filter(|bare| bare.starts_with("./") || bare.starts_with('/')).unwrap_or(command)
+}
+
+/// Tells whether all words of a group stand near each other.
+fn are_near(group: &[&str], words: &[&str]) -> bool {
+    const MAX_WORDS_BETWEEN: usize = 6;
+    let Some((first, others)) = group.split_first() else { return false };
+    let places = |wanted: &str| {
+        let wanted = wanted.to_owned();
+        words.iter().enumerate().filter(move |(_, word)| **word == wanted).map(|(at, _)| at)
+    };
+    places(first).any(|at| {
+        others.iter().all(|word| places(word).any(|other| other.abs_diff(at) <= MAX_WORDS_BETWEEN))
+    })
 }
 
 /// Tells whether a command is one of the fixed list.

@@ -14,6 +14,14 @@ fn lines_are_read_in_many_words() {
         ("give me the tail of log.txt, like 7 lines", LineRange::Last(7)),
         ("line 4 of notes.txt", LineRange::Between(4, 4)),
         ("tail log.txt", LineRange::Last(10)),
+        ("only the 2nd line of todo.txt pls", LineRange::Between(2, 2)),
+        ("the third row of budget.csv", LineRange::Between(3, 3)),
+        ("second and third lines of notes.txt", LineRange::Between(2, 3)),
+        ("what is the first line of notes.txt", LineRange::First(1)),
+        ("In churn.sql, from line 120, give me forty lines", LineRange::Between(120, 159)),
+        ("show lines from 200 on of error.log, 40 lines", LineRange::Between(200, 239)),
+        ("I want to hear lola.txt from line 30 on", LineRange::From(30)),
+        ("from line 3 to line 5 of a.txt", LineRange::Between(3, 5)),
     ] {
         assert_eq!(find_lines(&RequestWords::of(text)), Some(expected), "{text}");
     }

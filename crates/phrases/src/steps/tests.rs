@@ -46,3 +46,36 @@ fn every_step_is_a_part_of_the_words() {
         assert!(words.contains(step));
     }
 }
+
+#[test]
+fn what_is_counted_is_split() {
+    assert_eq!(
+        split_counted("2 things: line count of log.txt, and the first line of notes.txt"),
+        Some(vec!["line count of log.txt", "the first line of notes.txt"])
+    );
+    assert_eq!(
+        split_counted("two questions: who wrote a.txt and how big is it"),
+        Some(vec!["who wrote a.txt", "how big is it"])
+    );
+    assert_eq!(split_counted("three things: a, b"), None);
+    assert_eq!(split_counted("write to a.txt: two things, and more"), None);
+}
+
+#[test]
+fn the_end_of_an_input_is_no_step() {
+    for text in
+        ["type hello into e15, then enter", "the box should say hinge and then be submitted"]
+    {
+        assert_eq!(RequestStructure::of(text), RequestStructure::One, "{text}");
+    }
+}
+
+#[test]
+fn a_reminder_after_something_to_remember_is_a_step() {
+    assert_eq!(
+        RequestStructure::of("please remember that the meeting is on thursday, and remind me on wednesday at 4 pm to prepare").steps(),
+        ["remember that the meeting is on thursday", "remind me on wednesday at 4 pm to prepare"]
+    );
+    let one = "remember to buy milk and remind me at 5";
+    assert_eq!(RequestStructure::of(one), RequestStructure::One);
+}

@@ -23,7 +23,7 @@ const PLACES: &[&str] = &[
 ];
 
 /// Returns a request with its own correction carried out: "move it to docs, no wait, to old".
-pub(super) fn corrected_within(text: &str) -> Option<String> {
+pub fn corrected_within(text: &str) -> Option<String> {
     #[rustfmt::skip]
     const MARKS: &[&str] = &[
         ", no wait, ", ", no wait ", " no wait, ", ", no, ", ", no hold on, ", ", sorry, ",
@@ -47,8 +47,9 @@ pub(super) fn corrected_within(text: &str) -> Option<String> {
     Some(format!("{} {after}", &before[..replaced]))
 }
 
+/// Says how a text goes on from the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lead {
+pub enum Lead {
     /// "and …"
     Continuation,
     /// "same for …"
@@ -60,7 +61,7 @@ pub(super) enum Lead {
 }
 
 /// Returns a text without the words that tie it to the request before.
-pub(super) fn strip_lead(text: &str) -> Option<(&str, Lead)> {
+pub fn strip_lead(text: &str) -> Option<(&str, Lead)> {
     let text = text.trim().trim_end_matches(['?', '!', '.']);
     let leads = [
         (CONTINUATIONS, Lead::Continuation),
@@ -108,7 +109,7 @@ fn strip_same_suffix(text: &str) -> Option<(&str, Lead)> {
 }
 
 /// Returns what follows these words, whatever punctuation is between.
-pub(super) fn strip_prefix_ignoring_case<'t>(text: &'t str, words: &str) -> Option<&'t str> {
+pub fn strip_prefix_ignoring_case<'t>(text: &'t str, words: &str) -> Option<&'t str> {
     let mut rest = text.trim_start_matches([' ', ',', '.', '-', '–', '…', ':', '!']);
     for word in words.split(' ') {
         rest = rest.trim_start_matches([' ', ',', '.', '-', '…', ':', '!']);
