@@ -26,17 +26,7 @@ pub(crate) async fn open(location: &DatabaseLocation) -> JobBook {
 }
 
 pub(crate) fn new_job(schedule: &str, task: &str) -> NewJob {
-    NewJob {
-        name: None,
-        schedule: schedule.to_owned(),
-        task: task.to_owned(),
-        action: JobAction::Run,
-        zone: None,
-        catch_up: None,
-        overlap: None,
-        space: Space::Owner,
-        session: None,
-    }
+    NewJob::new(schedule, task)
 }
 
 pub(crate) fn scheduler(jobs: &JobBook) -> Scheduler {
