@@ -122,6 +122,8 @@ async fn run_command(
         Some(Command::Workflow { command, space }) => {
             Box::pin(commands::workflow::workflow(&context?, command, &space.space())).await
         }
+        Some(Command::Daemon { command }) => commands::daemon::daemon(&context?, command).await,
+        Some(Command::Notify { command }) => commands::notify::notify(&context?, command).await,
         Some(Command::Worker(arguments)) => commands::worker::worker(&context?, arguments).await,
         Some(Command::Graph { command, space }) => {
             commands::graph::graph(&context?, command, &space.space()).await

@@ -17,7 +17,7 @@ const AROUND: &[(&str, &str)] =
     &[("run the ", " workflow"), ("start the ", " workflow"), ("run ", " workflow")];
 
 /// Returns the name of the workflow that a task is to run, and nothing else; none if it is another task.
-pub(crate) fn find_workflow_name(task: &str) -> Option<&str> {
+pub fn find_workflow_name(task: &str) -> Option<&str> {
     let task = task.trim().trim_end_matches(['.', '!']);
     let lower = task.to_ascii_lowercase();
     let before = BEGINNINGS.iter().find(|words| lower.starts_with(**words));

@@ -32,6 +32,7 @@ pub use background::{BACKGROUND_KIND, BackgroundTasks, NewTask};
 pub use error::AutomatorError;
 pub use job::{CatchUp, Job, JobAction, JobState, JobWorkflow, Overlap};
 pub use job_settings::JobChange;
+pub use job_workflow::find_workflow_name;
 pub use jobs::{JOB_KIND, JobBook, NewJob};
 pub use notify::{
     ChannelOpener, DeliveryState, NotificationMeans, NotificationRoutes, NotificationView, Notifier,

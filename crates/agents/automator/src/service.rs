@@ -24,7 +24,7 @@ pub struct AutomationService {
     scheduler: Scheduler,
     engine: WorkflowEngine,
     runner: WorkRunner,
-    notifier: Notifier,
+    notifier: Arc<Notifier>,
     listener: Arc<dyn WorkListener>,
 }
 
@@ -39,8 +39,13 @@ impl AutomationService {
         };
         let workflows = Workflows::new(jobs.clone());
         let engine = WorkflowEngine::new(workflows, runner.scope().clone(), directory);
-        let notifier = Notifier::new(jobs.clone(), runner.scope().clone());
+        let notifier = Arc::new(Notifier::new(jobs.clone(), runner.scope().clone()));
         Self { jobs, scheduler, engine, runner, notifier, listener }
+    }
+
+    /// Returns its notifier.
+    pub fn notifier(&self) -> Arc<Notifier> {
+        Arc::clone(&self.notifier)
     }
 
     /// Runs what is due, until it is stopped. Turns that run are not stopped.

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use lango_notification::{Channel, DeliveryError, Notification, NotificationEvent};
@@ -20,6 +21,8 @@ use crate::AutomatorError;
 use crate::jobs::{JOB_KIND, JobBook};
 use crate::workflow::{WORKFLOW_KIND, WORKFLOW_QUESTION_KIND};
 
+/// Sets how often it is looked whether deliveries have ended.
+const IDLE_LOOK_INTERVAL: Duration = Duration::from_millis(20);
 /// Limits what is decided and delivered in one round.
 const MAX_ROUND_COUNT: u32 = 50;
 /// Limits the deliveries at the same time.
@@ -193,6 +196,22 @@ impl Notifier {
             return Ok(routes);
         }
         Ok(self.jobs.settings.notify.clone())
+    }
+
+    /// Decides about what has ended until now, and delivers what is due, before the process ends.
+    pub async fn settle(&self) {
+        if let Err(error) = self.decide().await {
+            tracing::debug!(%error, "another process decides who is notified");
+        }
+        self.wait_until_idle().await;
+        self.deliver_due();
+        self.wait_until_idle().await;
+    }
+
+    async fn wait_until_idle(&self) {
+        while self.is_busy.load(Ordering::Acquire) {
+            tokio::time::sleep(IDLE_LOOK_INTERVAL).await;
+        }
     }
 
     /// Begins to deliver what is due, unless deliveries are under way.

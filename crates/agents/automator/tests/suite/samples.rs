@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lango_automator::{AutomatorSettings, JobAction, JobBook, NewJob, Scheduler};
-use lango_protocol::{Space, Timestamp};
+use lango_automator::{AutomatorSettings, JobBook, NewJob, Scheduler};
+use lango_protocol::Timestamp;
 use lango_schedule::Zone;
 use lango_store::{DatabaseLocation, Journal, WorkItem, WorkScope};
 
