@@ -79,7 +79,7 @@ impl ChannelFactory {
             never(format!("{key} is not set. Set it: lango config set {key} …"))
         };
         Ok(match channel.kind {
-            ChannelKindName::Desktop => Channel::Desktop(DesktopChannel),
+            ChannelKindName::Desktop => Channel::Desktop(DesktopChannel::default()),
             ChannelKindName::Webhook => {
                 let url = channel.url.clone().ok_or_else(|| missing("url"))?;
                 let guard = web::build_guard(&self.config, AUTOMATOR);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use zbus::Connection;
+use zbus::connection::Builder;
 use zbus::zvariant::Value;
 
 use crate::{DeliveryError, Notification, NotificationEvent};
@@ -15,8 +15,11 @@ const NORMAL: u8 = 1;
 const CRITICAL: u8 = 2;
 
 /// Shows notifications on the desktop.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct DesktopChannel;
+#[derive(Debug, Clone, Default)]
+pub struct DesktopChannel {
+    /// The address of the bus; that of the session if absent.
+    pub bus: Option<String>,
+}
 
 impl DesktopChannel {
     /// Tells whether a desktop may be there, without connecting to it.
@@ -25,7 +28,7 @@ impl DesktopChannel {
         is_set("DBUS_SESSION_BUS_ADDRESS") || is_set("XDG_RUNTIME_DIR")
     }
 
-    pub(crate) async fn deliver(self, notification: &Notification) -> Result<(), DeliveryError> {
+    pub(crate) async fn deliver(&self, notification: &Notification) -> Result<(), DeliveryError> {
         let no_bus = |error: zbus::Error| {
             tracing::debug!(%error, "no session bus");
             DeliveryError::Never(
@@ -34,7 +37,11 @@ impl DesktopChannel {
                     .to_owned(),
             )
         };
-        let connection = Connection::session().await.map_err(no_bus)?;
+        let builder = match &self.bus {
+            Some(address) => Builder::address(address.as_str()),
+            None => Builder::session(),
+        };
+        let connection = builder.map_err(no_bus)?.build().await.map_err(no_bus)?;
         let urgency = match notification.event {
             NotificationEvent::Success => NORMAL,
             _ => CRITICAL,

@@ -30,7 +30,7 @@ pub fn find_workflow_name(task: &str) -> Option<&str> {
         })?,
     };
     let name = name.trim().trim_matches(['`', '"', '\'']);
-    let is_name = !name.is_empty() && !name.contains(char::is_whitespace);
+    let is_name = !name.is_empty() && name != "the" && !name.contains(char::is_whitespace);
     is_name.then_some(name)
 }
 
