@@ -63,7 +63,9 @@ async def serve(options, context):
 
     def authenticate(server, session, envelope, mechanism, given):
         wanted = LoginPassword(options.user.encode(), options.password.encode())
-        return AuthResult(success=isinstance(given, LoginPassword) and given == wanted)
+        success = isinstance(given, LoginPassword) and given == wanted
+        # The server itself answers.
+        return AuthResult(success=success, handled=False)
 
     def make():
         starttls = context if context and not options.implicit else None

@@ -152,7 +152,7 @@ async fn r20_a_turn_starts_a_background_task_and_the_next_one_tells_its_result()
     let ask = "run this in the background and tell me when it is done: compare the reports";
     let asked = run(&lango, &["run", ask]).await;
     assert_eq!(asked.code, 0, "{asked:?}");
-    assert!(asked.stdout.contains("in the background"), "{asked:?}");
+    assert!(asked.stderr.contains("is in the background"), "{asked:?}");
     let next = run(&lango, &["run", "hello"]).await;
     let told =
         [&asked, &next].iter().filter(|run| run.stderr.contains("There are three reports")).count();
