@@ -30,15 +30,18 @@ const END_TIMEOUT: Duration = Duration::from_mins(4);
 /// Milliseconds between faults, and between new work.
 const PACE: std::ops::Range<u64> = 700..3500;
 
+/// A command that the sandbox could not begin had no effect, and is made again.
+const RETRY: &str = "    retry: { attempts: 3, backoff: 2s }\n";
+
 /// A workflow whose steps each leave a line: two at once, one after them, and one for each of a list.
 fn write_workflow(name: &str) -> String {
     let step = |id: &str, rest: &str| {
         format!(
-            "  - id: {id}\n    tool: exec_shell\n{rest}    arguments: {{ command: 'echo {name}{id} >> effects' }}\n"
+            "  - id: {id}\n    tool: exec_shell\n{RETRY}{rest}    arguments: {{ command: 'echo {name}{id} >> effects' }}\n"
         )
     };
     let each = format!(
-        "  - id: each\n    needs: last\n    for_each: [x, y]\n    tool: exec_shell\n    arguments: \
+        "  - id: each\n    needs: last\n    for_each: [x, y]\n    tool: exec_shell\n{RETRY}    arguments: \
          {{ command: 'echo {name}each{{{{ item }}}} >> effects' }}\n"
     );
     let last = step("last", "    needs: [one, two]\n");
@@ -221,13 +224,13 @@ async fn check(
             }
             due = Some(at.plus(Duration::from_secs(30)));
         }
-        let (mut told, mut possible) = (0, 0);
+        let (mut reports, mut possible) = (0, 0);
         for run in &runs {
             let (is_told, is_unknown) = findings.look_at(book.journal(), run, name).await?;
-            told += usize::from(is_told);
+            reports += usize::from(is_told);
             possible += usize::from(is_told || is_unknown);
         }
-        findings.compare(name, count(name), told, possible);
+        findings.compare(name, count(name), reports, possible);
     }
     for (id, name) in &requests.shots {
         let runs = book.list_runs(Some(id), None, 10).await?;
@@ -277,15 +280,15 @@ impl Findings {
                 self.given_up.insert(format!("{name} {} {}", item.state, item.result));
             }
         }
-        let (mut told, mut unknown) = (false, false);
+        let (mut is_reported, mut is_unknown) = (false, false);
         for event in journal.read_turn_events(&item.session, item.turn).await? {
             if let EventBody::ToolResult { status, .. } = event.body {
-                told |= status == CallStatus::Ok;
-                unknown |= status == CallStatus::Unknown;
+                is_reported |= status == CallStatus::Ok;
+                is_unknown |= status == CallStatus::Unknown;
             }
         }
-        self.unknown += usize::from(unknown);
-        Ok((told, unknown))
+        self.unknown += usize::from(is_unknown);
+        Ok((is_reported, is_unknown))
     }
 
     /// Looks at work of which there must be one piece.

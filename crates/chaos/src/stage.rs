@@ -44,8 +44,8 @@ impl Stage {
         for name in ["workspace", "home", "user"] {
             std::fs::create_dir(directory.path().join(name))?;
         }
-        let rule = "[[approvals.rules]]\neffect = \"allow\"\ntool = \"exec_shell\"\n";
-        std::fs::write(directory.path().join("home/config.toml"), rule)?;
+        let allowed = "[[approvals.rules]]\neffect = \"allow\"\ntool = \"exec_shell\"\n";
+        std::fs::write(directory.path().join("home/config.toml"), allowed)?;
         let script = Script::parse("chaos", script)?;
         let model = ScriptedServer::start(script).await?;
         let (proxy, database, location) = if let Some(server) = &arguments.postgres {

@@ -78,7 +78,7 @@ impl CommandChannel {
         };
         let read_output = async {
             if let Some(mut output) = output {
-                // What it prints is for nobody.
+                // What it prints is not used.
                 drop(tokio::io::copy(&mut output, &mut tokio::io::sink()).await);
             }
         };

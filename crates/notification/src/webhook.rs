@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{DeliveryError, Notification};
 
-/// Limits the bytes of an answer, which nobody reads.
+/// Limits the bytes of an answer, which is not used.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 /// Limits how long the server may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);

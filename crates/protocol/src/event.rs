@@ -283,7 +283,7 @@ pub struct DirectCall {
     pub tool: String,
     /// The arguments, as JSON.
     pub arguments: String,
-    /// True if words of others are among the arguments, which whoever asks for the call only passes on.
+    /// True if words of others are among the arguments, which the program that asks for the call only passes on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub carries_foreign_text: bool,
 }

@@ -212,7 +212,7 @@ async fn read_result(
     };
     let mut text = if answer.is_empty() { reason } else { answer };
     if let Some(limit) = limit {
-        // Nobody saw the warning while the work ran.
+        // No user saw the warning while the work ran.
         text =
             format!("{}\n\n({limit})", truncate(&text, MAX_RESULT_BYTES - limit.len().min(1024)));
     }

@@ -59,8 +59,8 @@ pub(crate) async fn notify(
             let id = format!("test-{}", now.as_microseconds());
             let text = format!("Notifications of Lango arrive through the channel {name}.");
             let event = NotificationEvent::Success;
-            let test = Notification::new(id, event, "Lango: a test", &text, now);
-            channel.deliver(&test).await.map_err(|error| failed(error.to_string()))?;
+            let sample = Notification::new(id, event, "Lango: a test", &text, now);
+            channel.deliver(&sample).await.map_err(|error| failed(error.to_string()))?;
             printer.print(&format!("The channel {name} took a test notification.\n"))?;
         }
     }

@@ -159,7 +159,7 @@ async fn e_mail_tells_a_failure_without_headers_of_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_reads_the_notification_and_cannot_write_elsewhere() {
+async fn a_command_reads_the_notification_and_writes_to_its_own_directory_only() {
     let config = "[automator.channels.note]\nkind = \"command\"\n\
          command = [\"/bin/sh\", \"-c\", \"cat > got.json; echo x > /var/tmp/lango-notification-escape\"]\n\
          [automator.channels.broken]\nkind = \"command\"\ncommand = [\"/bin/sh\", \"-c\", \"echo why >&2; exit 3\"]\n";

@@ -44,18 +44,24 @@ struct Notifications(mpsc::UnboundedSender<(String, String)>);
 
 #[zbus::interface(name = "org.freedesktop.Notifications")]
 impl Notifications {
-    #[expect(clippy::too_many_arguments, reason = "the protocol has them")]
+    #[expect(
+        clippy::too_many_arguments,
+        clippy::needless_pass_by_value,
+        reason = "the protocol has them, and the macro makes them"
+    )]
     fn notify(
         &self,
-        _app: String,
-        _replaces: u32,
-        _icon: String,
+        app: String,
+        replaces: u32,
+        icon: String,
         summary: String,
         body: String,
-        _actions: Vec<String>,
-        _hints: HashMap<String, OwnedValue>,
-        _timeout: i32,
+        actions: Vec<String>,
+        hints: HashMap<String, OwnedValue>,
+        timeout: i32,
     ) -> u32 {
+        assert_eq!((app.as_str(), replaces, icon.as_str(), timeout), ("Lango", 0, "", -1));
+        assert!(actions.is_empty() && hints.contains_key("urgency"), "{hints:?}");
         self.0.send((summary, body)).unwrap();
         1
     }
@@ -69,7 +75,7 @@ fn sample() -> Notification {
 #[tokio::test]
 async fn a_desktop_shows_a_notification() {
     let bus = Bus::start();
-    // Nobody shows them yet.
+    // No program shows them yet.
     let error = bus.channel().deliver(&sample()).await.unwrap_err();
     assert!(!error.may_pass() && error.to_string().contains("no program shows"), "{error}");
     let (sender, mut shown) = mpsc::unbounded_channel();

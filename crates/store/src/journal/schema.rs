@@ -229,7 +229,7 @@ CREATE INDEX work_of_session ON work (session);
 CREATE INDEX work_undelivered ON work (client, ended_at) WHERE is_delivered = 0;
 ";
 
-// Whether somebody decided who is notified of the end of a piece of work. Of work from before, nobody is.
+// Whether it was decided who is notified of the end of a piece of work. Of work from before, no user is.
 const ANNOUNCEMENTS: &str = "
 ALTER TABLE work ADD COLUMN is_announced BIGINT NOT NULL DEFAULT 1;
 CREATE INDEX work_unannounced ON work (ended_at) WHERE is_announced = 0;

@@ -243,7 +243,7 @@ impl JobBook {
 }
 
 /// Returns what the owner is told about a piece of work that has ended; none for the steps of
-/// workflows, for what nobody waits for, and for the work of API clients.
+/// workflows, for what was cancelled or left out, and for the work of API clients.
 fn find_event(item: &WorkItem) -> Option<NotificationEvent> {
     if item.space != Space::Owner || item.kind == WORKFLOW_KIND {
         return None;

@@ -72,8 +72,8 @@ pub(crate) async fn a_job_keeps_its_zone_when_that_of_the_machine_changes(
     let new =
         NewJob { zone: Some("Asia/Tokyo".to_owned()), ..new_job("every day at 9:00", "look") };
     let job = jobs.add(new).await.unwrap();
-    let elsewhere = AutomatorSettings { zone: Zone::find("America/Lima").unwrap(), ..settings() };
-    let moved = open_with(&location, elsewhere).await;
+    let in_lima = AutomatorSettings { zone: Zone::find("America/Lima").unwrap(), ..settings() };
+    let moved = open_with(&location, in_lima).await;
     let due = job.next_due.unwrap();
     scheduler(&moved).fire_due(after(due, 1)).await.unwrap();
     let again = moved.load(&job.id).await.unwrap().unwrap();

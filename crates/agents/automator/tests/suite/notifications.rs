@@ -133,12 +133,12 @@ pub(crate) async fn an_end_is_told_once_however_many_look(location: DatabaseLoca
     for one in looking {
         one.await.unwrap();
     }
-    let received = receiver.received();
+    let told = receiver.received();
     // Two channels for each failure, one for the reminder, none for what was done.
-    assert_eq!(received.len(), 11, "{received:?}");
-    let reminders: Vec<&Value> = received.iter().filter(|one| one["event"] == "reminder").collect();
-    assert_eq!((reminders.len(), &reminders[0]["text"]), (1, &"stretch".into()), "{received:?}");
-    let text = received.iter().find(|one| one["event"] == "failure").unwrap()["text"].clone();
+    assert_eq!(told.len(), 11, "{told:?}");
+    let reminders: Vec<&Value> = told.iter().filter(|one| one["event"] == "reminder").collect();
+    assert_eq!((reminders.len(), &reminders[0]["text"]), (1, &"stretch".into()), "{told:?}");
+    let text = told.iter().find(|one| one["event"] == "failure").unwrap()["text"].clone();
     assert_eq!(text, "the password [secret] was wrong");
     assert!(states(&jobs).await.iter().all(|(state, _)| *state == "sent"));
 }
@@ -152,8 +152,8 @@ pub(crate) async fn a_job_says_who_is_notified_of_it(location: DatabaseLocation)
     let proud = NewJob { notify: routes("success=hook"), ..new_job("in 40 minutes", "proud") };
     run_once(&jobs, proud, WorkState::Done, "well").await;
     notifier(&jobs).settle().await;
-    let received = receiver.received();
-    let titles: Vec<&str> = received.iter().map(|one| one["title"].as_str().unwrap()).collect();
+    let told = receiver.received();
+    let titles: Vec<&str> = told.iter().map(|one| one["title"].as_str().unwrap()).collect();
     assert_eq!(titles, ["Done: proud"]);
     let unknown = NewJob { notify: routes("success=pager"), ..new_job("in 40 minutes", "x") };
     let error = jobs.add(unknown).await.unwrap_err().to_string();
