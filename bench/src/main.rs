@@ -1,9 +1,10 @@
 //! Benchmarks, in CPU time: what a turn costs the machine, not what the clock says.
 //!
-//! `cargo xtask bench turn`, `conversation`, `call`, `sandbox`, `approval`, `decide`, `embed`, `graph`, `ingest`, `memory`,
+//! `cargo xtask bench turn`, `automation`, `conversation`, `call`, `sandbox`, `approval`, `decide`, `embed`, `graph`, `ingest`, `memory`,
 //! `remote`, `retrieval` and `vault` run them. Each figure is taken in a process of its own; the scripted model is another process, so that its work is not counted.
 
 mod approval;
+mod automation;
 mod call;
 mod decide;
 mod embed;
@@ -49,6 +50,11 @@ fn main() -> Result<()> {
             with_server("serve", |_, url| measure_conversation(lango.as_ref(), url))
         }
         ["call"] => with_server("serve-calls", measure_calls),
+        ["automation"] => {
+            let own = std::env::current_exe()?.with_file_name("lango");
+            block_on(automation::measure(&own))
+        }
+        ["automation", lango] => block_on(automation::measure(lango.as_ref())),
         ["approval"] => approval::measure(),
         ["embed"] => embed::measure(),
         ["embed-worker"] => embed::work(),
@@ -71,7 +77,7 @@ fn main() -> Result<()> {
         ["overhead", wire, address] => block_on(overhead(wire, address)),
         ["worker", name, url] => block_on(worker::run(name, url)),
         _ => bail!(
-            "usage: lango-bench [turn | conversation | call | sandbox | approval | decide | embed | graph | ingest | \
+            "usage: lango-bench [turn | automation | conversation | call | sandbox | approval | decide | embed | graph | ingest | \
              memory | remote | retrieval | vault]"
         ),
     }

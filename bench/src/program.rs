@@ -185,20 +185,24 @@ impl Program {
         Ok(Client { socket, program: self, stays_in_session: false, session: String::new() })
     }
 
-    /// CPU time of the process with all threads that it has had.
     fn cpu_milliseconds(&self) -> Result<f64> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let (_, fields) = stat.rsplit_once(')').context("no process name in stat")?;
-        let ticks: Vec<f64> =
-            fields.split_whitespace().skip(11).take(2).map(str::parse).collect::<Result<_, _>>()?;
-        let per_second = rustix::param::clock_ticks_per_second();
-        #[expect(clippy::cast_precision_loss, reason = "there are about 100 ticks in a second")]
-        Ok(ticks.iter().sum::<f64>() * 1000.0 / per_second as f64)
+        cpu_milliseconds(self.child.id())
     }
 
     fn resident(&self) -> Result<f64> {
         crate::worker::resident_of(&self.child.id().to_string())
     }
+}
+
+/// CPU time of a process with all threads that it has had.
+pub(crate) fn cpu_milliseconds(process: u32) -> Result<f64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let (_, fields) = stat.rsplit_once(')').context("no process name in stat")?;
+    let ticks: Vec<f64> =
+        fields.split_whitespace().skip(11).take(2).map(str::parse).collect::<Result<_, _>>()?;
+    let per_second = rustix::param::clock_ticks_per_second();
+    #[expect(clippy::cast_precision_loss, reason = "there are about 100 ticks in a second")]
+    Ok(ticks.iter().sum::<f64>() * 1000.0 / per_second as f64)
 }
 
 /// One connection that is used again and again.

@@ -120,6 +120,7 @@ pub(crate) async fn work(kind: &str, model: &str, agent: &str) -> Result<()> {
         context: Vec::new(),
         observers: Vec::new(),
         advisor: None,
+        spend_guard: None,
         scrubber: Scrubber::default(),
         settings: Settings::default(),
         workspace: String::new(),

@@ -18,6 +18,11 @@ pub(crate) fn measure(lango: &Path, count: usize) -> Result<Vec<f64>> {
     (0..count).map(|_| start(lango, home.path())).collect()
 }
 
+/// Starts the program `count` times with the database of a home.
+pub(crate) fn measure_at(lango: &Path, home: &Path, count: usize) -> Result<Vec<f64>> {
+    (0..count).map(|_| start(lango, home)).collect()
+}
+
 /// Starts the program `count` times, each time with an empty home.
 pub(crate) fn measure_first(lango: &Path, count: usize) -> Result<Vec<f64>> {
     (0..count).map(|_| start(lango, tempfile::tempdir()?.path())).collect()

@@ -50,6 +50,7 @@ const CRATE_ROLES: &[(&str, CrateRole)] = &[
     ("lango-model", CrateRole::In(Layer::Means)),
     ("lango-retrieval", CrateRole::In(Layer::Means)),
     ("lango-payments", CrateRole::In(Layer::Means)),
+    ("lango-notification", CrateRole::In(Layer::Means)),
     ("lango-keystore", CrateRole::In(Layer::Means)),
     ("lango-embedded", CrateRole::In(Layer::Turn)),
     ("lango-scripted", CrateRole::TestSupport(Layer::Turn)),

@@ -54,6 +54,9 @@ Tasks:
   chaos [--minutes N]       Runs one to three servers on SQLite and PostgreSQL under random kills,
                             pauses and database faults, and checks that nothing is lost, run
                             twice or out of order. Two minutes unless given.
+  chaos --automation [--minutes N]
+                            The same with two and five workers: jobs, background tasks and
+                            workflows. So long for each of four runs; 30 seconds unless given.
   bench [NAME] [ARGUMENT…]  Builds in release mode and runs a benchmark; `turn` by default.
   check-dependencies        Checks that the crates depend on each other in one direction, that
                             docs/dependencies.md has every other dependency, and that the code

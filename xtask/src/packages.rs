@@ -45,6 +45,16 @@ pub(crate) fn ensure_faketime() -> Result<()> {
     install("libfaketime", "install libfaketime and try again")
 }
 
+/// Makes sure of a program that the tests start: a message bus, and the check of units of systemd.
+pub(crate) fn ensure_program(program: &str, package: &str) -> Result<()> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if std::env::split_paths(&path).any(|place| place.join(program).is_file()) {
+        return Ok(());
+    }
+    println!("{program} is missing: installing {package} with apt-get");
+    install(package, &format!("install {package} and try again"))
+}
+
 /// Installs a package. The hint is for a person whose system does it in another way.
 pub(crate) fn install(package: &str, hint: &str) -> Result<()> {
     apt_get(&["update"], hint)?;

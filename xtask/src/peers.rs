@@ -18,7 +18,7 @@ pub(crate) const DIRECTORY_VARIABLE: &str = "LANGO_PEERS";
 
 /// An environment of Python for each of `peers/python/NAME.txt`: versions of one package that cannot
 /// be in one environment, and programs that should not see each other's packages.
-const PYTHON: [&str; 4] = ["a2a", "a2a03", "mcp", "openai"];
+const PYTHON: [&str; 5] = ["a2a", "a2a03", "mcp", "openai", "smtp"];
 
 /// The installed peers.
 #[derive(Debug)]

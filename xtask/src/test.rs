@@ -93,6 +93,8 @@ fn tests(options: &Options, steps: &mut Steps) -> Result<()> {
     packages::ensure_bubblewrap()?;
     packages::ensure_chromium()?;
     packages::ensure_faketime()?;
+    packages::ensure_program("dbus-daemon", "dbus-daemon")?;
+    packages::ensure_program("systemd-analyze", "systemd")?;
     let peers = steps.take("peers", "cargo xtask peers", peers::ensure)?;
     let start = "cargo xtask postgres -- true";
     let server = steps.take("PostgreSQL server", start, PrivateServer::start)?;
@@ -117,6 +119,9 @@ fn tests(options: &Options, steps: &mut Steps) -> Result<()> {
     step("examples in documentation", &["test", "--workspace", "--doc", "--"])?;
     steps.take("random faults", "cargo xtask chaos", || {
         chaos::run_all(chaos::MINUTES_IN_TESTS, &server)
+    })?;
+    steps.take("workers under faults", "cargo xtask chaos --automation", || {
+        chaos::run_automation(chaos::AUTOMATION_SECONDS_IN_TESTS, &[2], &server)
     })
 }
 

@@ -13,19 +13,22 @@ use lango_librarian::skills::{ListedSkill, SkillSources};
 use lango_librarian::{
     DocumentSettings, KnowledgeSettings, LibrarianAgent, LibrarianResources, LibrarianSettings,
 };
-use lango_model::Model;
+use lango_model::{Cost, Model};
 use lango_navigator::{NavigatorAgent, NavigatorSettings};
 use lango_operator::{
     OperatorAgent, OperatorResources, OperatorSettings, Processes, Skills, Workspace,
     WorkspaceName, skill_directories,
 };
 use lango_places::Places;
+use lango_protocol::Usage;
 use lango_runtime::AgentParts;
 use lango_schedule::Zone;
 use lango_vault::{PaymentResources, VaultAgent, VaultResources, VaultSettings, payment_tools};
 
 use crate::config::Config;
 use crate::definition::is_trusted;
+use crate::notifications::read_routes;
+use crate::provider::PriceList;
 use crate::{App, AppError, Home, Stores, confinement, knowledge, web};
 
 /// Names the agent that pays.
@@ -119,7 +122,7 @@ impl AgentSettings {
         let mut parts = vec![operator.parts(), navigator.parts()];
         if config.vault.enabled {
             let payments = PaymentResources {
-                desk: app.open_payments(database.clone(), keys).await?,
+                desk: app.open_payments(database.clone(), keys.clone()).await?,
                 guard: web::build_guard(config, VAULT)?,
             };
             let mut vault = vault.parts();
@@ -127,7 +130,13 @@ impl AgentSettings {
             parts.push(vault);
         }
         let mut jobs = None;
-        if let Some(settings) = automator {
+        if let Some(mut settings) = automator {
+            settings.notification_means = Some(app.channel_factory(keys.clone()).into_means());
+            let prices = PriceList::new(config)?;
+            let cost = move |provider: &str, model: &str, usage: &Usage| {
+                prices.cost(provider, model, usage).map(Cost::dollars)
+            };
+            settings.prices = Some(Arc::new(cost));
             let resources = AutomatorResources { database, journal: journal.clone() };
             let automator = AutomatorAgent::open(settings, resources).await?;
             parts.push(automator.parts());
@@ -198,6 +207,12 @@ pub fn build_automator_settings(
         max_job_count: given.max_jobs,
         max_task_count: given.max_tasks,
         parallel_work: given.parallel_work.max(1),
+        notify: read_routes(config)?,
+        channels: given.channels.keys().cloned().collect(),
+        notification_means: None,
+        run_budget: given.run_budget.limits(),
+        day_budget: given.day_budget.limits(),
+        prices: None,
     }))
 }
 

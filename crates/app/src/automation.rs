@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_automator::{
-    AutomationService, JobBook, Presence, ServiceKind, WORKFLOW_KIND, WORKFLOW_QUESTION_KIND,
+    AutomationService, JobBook, Notifier, Presence, ServiceKind, WORKFLOW_KIND,
+    WORKFLOW_QUESTION_KIND,
 };
 use lango_protocol::Space;
 use lango_runtime::{Runtime, Teams, WorkListener, WorkRunner};
@@ -17,6 +18,9 @@ use crate::{AppError, Notice, ServedAssembly};
 /// Limits the characters of a result in a notice.
 const MAX_RESULT_CHARACTERS: usize = 400;
 
+/// Limits how long a command waits for its notifications to be delivered.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Limits the results that a user is told when a client starts.
 const MAX_TOLD_COUNT: u32 = 5;
 
@@ -24,6 +28,7 @@ const MAX_TOLD_COUNT: u32 = 5;
 pub struct RunningAutomation {
     stop: CancellationToken,
     runtime: Option<Runtime>,
+    notifier: Arc<Notifier>,
 }
 
 impl RunningAutomation {
@@ -32,8 +37,8 @@ impl RunningAutomation {
         self.stop.cancel();
     }
 
-    /// Starts nothing more, and waits until the work that runs has ended, or the time is over. Returns
-    /// how many turns still run.
+    /// Starts nothing more, and waits until the work that runs has ended and its notifications are
+    /// delivered, or the time is over. Returns how many turns still run.
     pub async fn finish(self, limit: Duration) -> usize {
         self.stop();
         let Some(runtime) = &self.runtime else { return 0 };
@@ -44,7 +49,16 @@ impl RunningAutomation {
         };
         // What still runs is counted below.
         drop(tokio::time::timeout(limit, ended).await);
+        // What was not delivered in time is delivered by the next process.
+        drop(tokio::time::timeout(limit, self.notifier.settle()).await);
         runtime.turns_under_way()
+    }
+
+    /// Starts nothing more, and delivers the notifications of what has ended. Work that runs or waits
+    /// for a person goes on with the next process.
+    pub async fn leave(self) {
+        self.stop();
+        drop(tokio::time::timeout(LEAVE_TIMEOUT, self.notifier.settle()).await);
     }
 }
 
@@ -64,8 +78,8 @@ pub(crate) fn start_for_owner(
     let scope =
         WorkScope { workspace: Some(jobs.settings().workspace.clone()), includes_clients: false };
     let teams = Arc::new(runtime.clone()) as Arc<dyn Teams>;
-    let stop = start(jobs, teams, scope, notice, presence);
-    RunningAutomation { stop, runtime: Some(runtime) }
+    let (stop, notifier) = start(jobs, teams, scope, notice, presence);
+    RunningAutomation { stop, runtime: Some(runtime), notifier }
 }
 
 fn start(
@@ -74,7 +88,7 @@ fn start(
     scope: WorkScope,
     notice: Notice,
     presence: Option<Presence>,
-) -> CancellationToken {
+) -> (CancellationToken, Arc<Notifier>) {
     let listener = Arc::new(NoticeListener { jobs: jobs.clone(), notice });
     let limit = jobs.settings().parallel_work;
     let runner =
@@ -84,8 +98,9 @@ fn start(
     if let Some(presence) = presence {
         tokio::spawn(presence.keep_telling(stop.clone()));
     }
+    let notifier = service.notifier();
     tokio::spawn(service.run(stop.clone()));
-    stop
+    (stop, notifier)
 }
 
 impl ServedAssembly {
@@ -97,8 +112,8 @@ impl ServedAssembly {
         let presence = jobs.presence(ServiceKind::Server, Some(workspace));
         let teams = Arc::clone(&self.teams) as Arc<dyn Teams>;
         let notice = Arc::clone(&self.notice);
-        let stop = start(jobs, teams, scope, notice, Some(presence));
-        Some(RunningAutomation { stop, runtime: None })
+        let (stop, notifier) = start(jobs, teams, scope, notice, Some(presence));
+        Some(RunningAutomation { stop, runtime: None, notifier })
     }
 }
 

@@ -50,6 +50,7 @@ impl RuntimeFactory {
             context: context_sources(&self.agents, roster, &self.workspace),
             observers: observers.chain(background).map(Arc::clone).collect(),
             advisor: self.agents.iter().find_map(|agent| agent.advisor.clone()),
+            spend_guard: self.agents.iter().find_map(|agent| agent.spend_guard.clone()),
             scrubber: self.build_scrubber(),
             settings: Settings { privacy: self.privacy.clone(), ..runtime_settings(&self.config) },
             workspace: self.workspace.display().to_string(),

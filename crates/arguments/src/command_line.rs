@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use crate::{
     A2aCommand, AgentsCommand, ApprovalsCommand, AuditArguments, BackupCommand, BgCommand,
-    ChatArguments, ConfigCommand, CronCommand, DemoArguments, DocumentsCommand, EvalCommand,
-    GraphCommand, IngestArguments, KeysCommand, KnowledgeCommand, McpCommand, MemoryCommand,
-    ModelsCommand, PromptCommand, ResumeArguments, RunArguments, SecretsCommand, ServeArguments,
-    ServeCommand, SessionsCommand, SkillsCommand, SpaceArguments, ToolsCommand, TrustArguments,
-    UndoArguments, UsageArguments, VaultCommand, WalletCommand, WorkerArguments, WorkflowCommand,
+    ChatArguments, ConfigCommand, CronCommand, DaemonCommand, DemoArguments, DocumentsCommand,
+    EvalCommand, GraphCommand, IngestArguments, KeysCommand, KnowledgeCommand, McpCommand,
+    MemoryCommand, ModelsCommand, NotifyCommand, PromptCommand, ResumeArguments, RunArguments,
+    SecretsCommand, ServeArguments, ServeCommand, SessionsCommand, SkillsCommand, SpaceArguments,
+    ToolsCommand, TrustArguments, UndoArguments, UsageArguments, VaultCommand, WalletCommand,
+    WorkerArguments, WorkflowCommand,
 };
 
 /// A team of agents on your own machine, with a runtime that keeps the promises.
@@ -105,6 +106,29 @@ to end, and the rest can be gone on with: lango resume."
 `lango serve` does the same for its own directory, and `lango run` and `lango chat` while they are
 open. Calls that need your approval wait for it: lango approvals list.")]
     Worker(WorkerArguments),
+    /// A user service that runs `lango worker` in the background.
+    #[command(after_help = "Examples:
+  lango daemon install           write the unit, and start it where systemd runs
+  lango daemon install --print   the unit, and nothing else
+  lango daemon status
+  lango daemon remove
+
+The service has no keys of your shell: put them into the vault, or into worker.env in the directory of
+the configuration (NAME=VALUE lines).")]
+    Daemon {
+        #[command(subcommand)]
+        command: DaemonCommand,
+    },
+    /// Notifications of the work that runs by itself.
+    #[command(after_help = "Examples:
+  lango config set automator.channels.desktop.kind desktop
+  lango config set automator.notify.failure '[\"desktop\"]'
+  lango notify test desktop
+  lango notify list --failed")]
+    Notify {
+        #[command(subcommand)]
+        command: NotifyCommand,
+    },
     /// Jobs: what runs by itself on a schedule, and reminders.
     #[command(after_help = "Examples:
   lango cron add \"every weekday at 9:00\" \"summarise the new files in inbox/\"

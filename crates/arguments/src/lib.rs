@@ -31,7 +31,8 @@ pub use approvals::{
     ApprovalsCommand, RuleArguments, RuleEffect, SkillsCommand, TrustArguments, UndoArguments,
 };
 pub use automation::{
-    BgCommand, CatchUpName, CronAddArguments, CronCommand, OverlapName, WorkerArguments,
+    BgCommand, CatchUpName, CronAddArguments, CronCommand, CronSetArguments, DaemonCommand,
+    JobSettingArguments, NotifyCommand, OverlapName, WorkerArguments,
 };
 pub use backup::BackupCommand;
 pub use command_line::{Arguments, Command};

@@ -1,6 +1,7 @@
 //! Causes faults, one after the other and in parallel, until the time is over.
 
 use std::fmt;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -31,14 +32,19 @@ impl fmt::Display for FaultCounts {
     }
 }
 
-/// Causes faults for a time, and says so when they are over.
-pub(crate) async fn cause(stage: Stage, time: Duration, seed: u64) -> Result<FaultCounts> {
+/// Causes faults for a time, with so many milliseconds between them, and says so when they are over.
+pub(crate) async fn cause(
+    stage: Stage,
+    time: Duration,
+    seed: u64,
+    pace: Range<u64>,
+) -> Result<FaultCounts> {
     let begin = Instant::now();
     let mut random = Random::new(seed);
     let mut counts = FaultCounts::default();
     let mut has_paused_long = false;
     while begin.elapsed() < time {
-        tokio::time::sleep(random.milliseconds(50..900)).await;
+        tokio::time::sleep(random.milliseconds(pace.clone())).await;
         let index = usize::try_from(random.below(stage.fleet.len() as u64)).unwrap_or(0);
         let kinds = if stage.proxy.is_some() { 10 } else { 7 };
         match (random.below(kinds), &stage.proxy) {

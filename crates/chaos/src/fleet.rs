@@ -23,6 +23,16 @@ pub(crate) struct ServerSettings {
     pub(crate) directory: PathBuf,
     pub(crate) model: String,
     pub(crate) database: Option<String>,
+    pub(crate) role: ProcessRole,
+}
+
+/// What the processes do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProcessRole {
+    /// `lango serve`.
+    Server,
+    /// `lango worker`.
+    Worker,
 }
 
 /// The servers of one database.
@@ -77,17 +87,20 @@ impl Fleet {
             }
         };
         let (child, address) =
-            tokio::time::timeout(START_TIMEOUT, starting).await.context("no server starts")?;
+            tokio::time::timeout(START_TIMEOUT, starting).await.context("no process starts")?;
         *slot = Some(child);
-        *self.addresses[index].lock() = Some(address);
+        *self.addresses[index].lock() = address;
         Ok(())
     }
 
-    async fn launch(&self) -> Result<(Child, SocketAddr)> {
-        let ServerSettings { lango, directory, model, database } = &self.settings;
+    async fn launch(&self) -> Result<(Child, Option<SocketAddr>)> {
+        let ServerSettings { lango, directory, model, database, role } = &self.settings;
         let mut command = Command::new(lango);
         command
-            .args(["serve", "--port", "0"])
+            .args(match role {
+                ProcessRole::Server => ["serve", "--port", "0"].as_slice(),
+                ProcessRole::Worker => ["worker"].as_slice(),
+            })
             .current_dir(directory.join("workspace"))
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -109,14 +122,15 @@ impl Fleet {
         let output = child.stdout.take().context("the server has no output")?;
         let mut lines = BufReader::new(output).lines();
         while let Some(line) = lines.next_line().await? {
-            if let Some(address) = line.strip_prefix("Lango serves at http://") {
-                let address = address.trim().parse()?;
+            let address = line.strip_prefix("Lango serves at http://");
+            if address.is_some() || line.starts_with("Lango runs the jobs") {
+                let address = address.map(|address| address.trim().parse()).transpose()?;
                 // Its later lines are discarded, so that it does not wait for a reader.
                 tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
                 return Ok((child, address));
             }
         }
-        bail!("the server ended before it served")
+        bail!("the process ended before it was ready")
     }
 
     /// Kills a server with `kill -9`.

@@ -1,10 +1,12 @@
 //! Runs one to three `lango serve` on one database under random faults, and checks what is left: the
-//! journal, the effects, and what the model was sent.
+//! journal, the effects, and what the model was sent. With `--automation` it runs one to five `lango worker`
+//! with jobs, background tasks and workflows.
 //!
 //! Clients send requests that must be carried out once each, and repeat them as good clients do, with
 //! the same key. Meanwhile servers are killed, stopped and continued, restarted, and cut off from their
 //! database. Then everything gets time to end, and [`check`] looks at it.
 
+mod automation;
 mod check;
 mod client;
 mod faults;
@@ -21,6 +23,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Parser;
 
+use crate::fleet::ProcessRole;
 use crate::stage::Stage;
 
 /// The arguments of the program.
@@ -37,12 +40,15 @@ pub(crate) struct Arguments {
     /// How long faults happen.
     #[arg(long, default_value_t = 30)]
     pub(crate) seconds: u64,
-    /// How many servers share the database, from 1 to 3.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=3))]
+    /// How many processes share the database, from 1 to 5.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=5))]
     pub(crate) servers: u8,
     /// A PostgreSQL server to use instead of SQLite. A database is made for the run.
     #[arg(long, value_name = "URL")]
     pub(crate) postgres: Option<String>,
+    /// Run workers with jobs, background tasks and workflows, in place of servers with clients.
+    #[arg(long)]
+    pub(crate) automation: bool,
     /// The seed of the faults.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
@@ -65,9 +71,12 @@ fn main() -> ExitCode {
 
 /// Runs everything. Returns what to print, and whether all is well.
 async fn run(arguments: &Arguments) -> Result<(String, bool)> {
-    let stage = Stage::open(arguments).await?;
+    if arguments.automation {
+        return automation::run(arguments).await;
+    }
+    let stage = Stage::open(arguments, &stage::write_script(), ProcessRole::Server).await?;
     let time = Duration::from_secs(arguments.seconds);
-    let faults = tokio::spawn(faults::cause(stage.clone(), time, arguments.seed));
+    let faults = tokio::spawn(faults::cause(stage.clone(), time, arguments.seed, 50..900));
     let sent = work::send_until_calm(&stage, arguments.seed).await;
     let caused = faults.await??;
     stage.fleet.start_all().await?;

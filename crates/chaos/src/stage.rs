@@ -1,7 +1,7 @@
 //! Everything that one run needs: a model, a database, servers, and the requests.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::Arguments;
 use crate::check::{AcceptedRequest, RecordedTurn, RunRecord};
-use crate::fleet::{Fleet, ServerSettings};
+use crate::fleet::{Fleet, ProcessRole, ServerSettings};
 
 /// The number of conversations.
 pub(crate) const LANES: usize = 8;
@@ -29,20 +29,24 @@ pub(crate) struct Stage {
     pub(crate) proxy: Option<Proxy>,
     /// Becomes true when no more faults happen.
     pub(crate) calm: Arc<watch::Sender<bool>>,
-    location: DatabaseLocation,
+    pub(crate) location: DatabaseLocation,
     directory: Arc<TempDir>,
 }
 
 impl Stage {
     /// Starts the model and the servers.
-    pub(crate) async fn open(arguments: &Arguments) -> Result<Self> {
+    pub(crate) async fn open(
+        arguments: &Arguments,
+        script: &str,
+        role: ProcessRole,
+    ) -> Result<Self> {
         let directory = TempDir::new()?;
         for name in ["workspace", "home", "user"] {
             std::fs::create_dir(directory.path().join(name))?;
         }
-        let rule = "[[approvals.rules]]\neffect = \"allow\"\ntool = \"exec_shell\"\n";
-        std::fs::write(directory.path().join("home/config.toml"), rule)?;
-        let script = Script::parse("chaos", &write_script())?;
+        let allowed = "[[approvals.rules]]\neffect = \"allow\"\ntool = \"exec_shell\"\n";
+        std::fs::write(directory.path().join("home/config.toml"), allowed)?;
+        let script = Script::parse("chaos", script)?;
         let model = ScriptedServer::start(script).await?;
         let (proxy, database, location) = if let Some(server) = &arguments.postgres {
             let url = create_database(server).await?;
@@ -61,6 +65,7 @@ impl Stage {
             directory: directory.path().to_owned(),
             model: model.base_url(),
             database,
+            role,
         };
         let fleet = Fleet::new(settings, usize::from(arguments.servers));
         fleet.start_all().await?;
@@ -72,6 +77,11 @@ impl Stage {
             location,
             directory: Arc::new(directory),
         })
+    }
+
+    /// Returns the directory that the processes work in, as they know it.
+    pub(crate) fn workspace(&self) -> Result<PathBuf> {
+        Ok(self.directory.path().join("workspace").canonicalize()?)
     }
 
     /// Collects what is left.
@@ -90,19 +100,22 @@ pub(crate) fn request_name(lane: usize, number: usize) -> String {
 }
 
 /// Writes what the model says: each request is carried out by one command that leaves one line.
-fn write_script() -> String {
+pub(crate) fn write_script() -> String {
+    let lanes = (0..LANES).flat_map(|lane| (0..REQUESTS_IN_LANE).map(move |number| (lane, number)));
+    write_script_for(lanes.map(|(lane, number)| request_name(lane, number)))
+}
+
+/// Writes what the model says to tasks of these names: each leaves one line.
+pub(crate) fn write_script_for(names: impl Iterator<Item = String>) -> String {
     let mut script = String::new();
-    for lane in 0..LANES {
-        for number in 0..REQUESTS_IN_LANE {
-            let name = request_name(lane, number);
-            script += &format!(
-                "[[reply]]\nagent = \"lango-orchestrator\"\nuser = \"{name}\"\nresults = 0\ncall = \
+    for name in names {
+        script += &format!(
+            "[[reply]]\nagent = \"lango-orchestrator\"\nuser = \"{name}\"\nresults = 0\ncall = \
                  [{{ name = \"transfer_to_agent\", arguments = {{ agent_name = \"operator\", task = \
                  \"Do it.\" }} }}]\n\
                  [[reply]]\nagent = \"operator\"\nuser = \"{name}\"\nresults = 0\ncall = [{{ name = \
                  \"exec_shell\", arguments = {{ command = \"echo {name} >> effects\" }} }}]\n"
-            );
-        }
+        );
     }
     script + "[[reply]]\nsay = \"Done.\"\n"
 }
@@ -127,7 +140,7 @@ async fn before_postgres(url: &str) -> Result<(Proxy, String)> {
     Ok((proxy, through))
 }
 
-fn read_effects(path: &Path) -> Result<Vec<String>> {
+pub(crate) fn read_effects(path: &Path) -> Result<Vec<String>> {
     if !path.exists() {
         return Ok(Vec::new());
     }

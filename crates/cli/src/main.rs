@@ -122,6 +122,8 @@ async fn run_command(
         Some(Command::Workflow { command, space }) => {
             Box::pin(commands::workflow::workflow(&context?, command, &space.space())).await
         }
+        Some(Command::Daemon { command }) => commands::daemon::daemon(&context?, command).await,
+        Some(Command::Notify { command }) => commands::notify::notify(&context?, command).await,
         Some(Command::Worker(arguments)) => commands::worker::worker(&context?, arguments).await,
         Some(Command::Graph { command, space }) => {
             commands::graph::graph(&context?, command, &space.space()).await
@@ -151,7 +153,7 @@ async fn run_command(
             commands::doctor::repair(&context?, json).await
         }
         Some(Command::Doctor { deep, json, .. }) => {
-            commands::doctor::doctor(context, printer, deep, json).await
+            Box::pin(commands::doctor::doctor(context, printer, deep, json)).await
         }
         Some(Command::Wallet { command }) => commands::wallet::wallet(&context?, command).await,
         Some(Command::Backup { command }) => commands::backup::backup(&context?, command).await,

@@ -103,6 +103,7 @@ async fn team(database: &Database, model: &ScriptedServer) -> Result<(Runtime, V
         context: Vec::new(),
         observers: Vec::new(),
         advisor: None,
+        spend_guard: None,
         scrubber: Scrubber::default(),
         settings: lango_runtime::Settings::default(),
         workspace: String::new(),

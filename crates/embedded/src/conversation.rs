@@ -197,6 +197,15 @@ fn known_question(tool: &str, parameter: &str) -> Option<&'static str> {
         ("cron_add", "schedule") => "When should it happen?",
         ("cron_add", "task") => "What should be done then?",
         ("cron_add", "name") => "What should the job be called?",
+        ("workflow_save" | "workflow_run", "yaml") => {
+            "I cannot write workflows. Write its steps into a file, then: lango workflow save FILE. \
+             What is its YAML?"
+        }
+        ("workflow_run", _) => "Which workflow should I run?",
+        ("workflow_status" | "workflow_cancel", _) => {
+            "Which workflow do you mean? To see them: lango workflow list"
+        }
+        ("bg_status" | "bg_result" | "bg_cancel", _) => "Which background task do you mean?",
         ("cron_remove" | "cron_pause" | "cron_resume", _) => "Which job do you mean?",
         ("secrets_set" | "secrets_get" | "secrets_delete", "name") => "What is the secret called?",
         ("payment_send", "to") => "Who should get it?",

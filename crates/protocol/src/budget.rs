@@ -72,6 +72,8 @@ pub enum BudgetKind {
     WallTime,
     /// The same call again and again.
     Repetition,
+    /// Too much for work that runs by itself.
+    Work,
 }
 
 impl fmt::Display for BudgetKind {
@@ -83,6 +85,7 @@ impl fmt::Display for BudgetKind {
             Self::Tokens => "the token limit of one turn",
             Self::WallTime => "the time limit of one turn",
             Self::Repetition => "the limit of repeated identical calls",
+            Self::Work => "the budget of work that runs by itself",
         })
     }
 }

@@ -283,6 +283,9 @@ pub struct DirectCall {
     pub tool: String,
     /// The arguments, as JSON.
     pub arguments: String,
+    /// True if words of others are among the arguments, which the program that asks for the call only passes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub carries_foreign_text: bool,
 }
 
 /// Names the API that a message came through.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use lango_tool::RegisteredTool;
 
-use crate::{Advisor, ContextSource, TurnObserver};
+use crate::{Advisor, ContextSource, SpendGuard, TurnObserver};
 
 /// Holds everything that an agent crate contributes to turns.
 #[derive(Default)]
@@ -21,6 +21,8 @@ pub struct AgentParts {
     pub observers: Vec<Arc<dyn TurnObserver>>,
     /// The source of advice about calls that failed before.
     pub advisor: Option<Arc<dyn Advisor>>,
+    /// Limits what turns that begin by themselves may spend.
+    pub spend_guard: Option<Arc<dyn SpendGuard>>,
     /// Work that may ask a model or take seconds. It runs after the observers of every agent.
     pub background: Vec<Arc<dyn TurnObserver>>,
 }

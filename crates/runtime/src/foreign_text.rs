@@ -11,6 +11,7 @@ use lango_store::{Journal, StoreError};
 use lango_text::{significant_words, split_words, stem_word};
 use lango_tool::{CarriedText, Proposal, SafetyLevel};
 
+use crate::TurnRecord;
 use crate::team::{Specialist, Team};
 use crate::turn::Turn;
 
@@ -46,6 +47,12 @@ impl Turn {
         if is_client && to.is_none() {
             // It stays in the client's own space, about which the owner is not asked.
             return Ok(false);
+        }
+        let is_passed_on = |record: &TurnRecord| {
+            record.direct_call.as_ref().is_some_and(|call| call.carries_foreign_text)
+        };
+        if self.recorder.inspect(is_passed_on).await {
+            return Ok(true);
         }
         let mut words = ConversationWords { receiver: to.clone(), ..ConversationWords::default() };
         words.read(&self.shared.journal, self.recorder.session(), &self.team).await?;

@@ -25,7 +25,10 @@ use crate::request::TurnRequest;
 use crate::retry::FailedTurns;
 use crate::session::Sessions;
 use crate::team::{AgentFactory, Team};
-use crate::{Advisor, Approver, RuleBook, Scrubber, Settings, TurnError, TurnHandle, TurnObserver};
+use crate::{
+    Advisor, Approver, RuleBook, Scrubber, Settings, SpendGuard, TurnError, TurnHandle,
+    TurnObserver,
+};
 
 /// Holds the parts of a runtime, which the application provides.
 pub struct RuntimeParts {
@@ -47,6 +50,8 @@ pub struct RuntimeParts {
     pub observers: Vec<Arc<dyn TurnObserver>>,
     /// The source of advice about calls that failed before.
     pub advisor: Option<Arc<dyn Advisor>>,
+    /// Limits what turns that begin by themselves may spend.
+    pub spend_guard: Option<Arc<dyn SpendGuard>>,
     /// Secrets that must not be recorded or shown.
     pub scrubber: Scrubber,
     /// The limits.
@@ -89,6 +94,7 @@ pub(crate) struct SharedRuntime {
     pub(crate) context: Vec<Box<dyn ContextSource>>,
     pub(crate) observer_tasks: ObserverTasks,
     pub(crate) advisor: Option<Arc<dyn Advisor>>,
+    pub(crate) spend_guard: Option<Arc<dyn SpendGuard>>,
     pub(crate) scrubber: Scrubber,
     pub(crate) settings: Settings,
     pub(crate) adapter: EventsAdapter,
@@ -127,6 +133,7 @@ impl Runtime {
             context: parts.context,
             observer_tasks: ObserverTasks::new(parts.observers),
             advisor: parts.advisor,
+            spend_guard: parts.spend_guard,
             scrubber: parts.scrubber,
             settings,
             workspace: parts.workspace,

@@ -1,7 +1,7 @@
 //! Defines the texts of the runtime itself, for turns in which no agent answers.
 
 use lango_model::Shortening;
-use lango_protocol::{FailureClass, Outcome, OutcomeStatus, Sender, WorkDone};
+use lango_protocol::{BudgetKind, FailureClass, Outcome, OutcomeStatus, Sender, WorkDone};
 
 /// Writes the message that ends a turn without an agent's answer.
 pub(crate) fn describe_outcome(outcome: &Outcome) -> String {
@@ -10,6 +10,9 @@ pub(crate) fn describe_outcome(outcome: &Outcome) -> String {
         OutcomeStatus::NeedsInput => "I need an answer from you.".to_owned(),
         OutcomeStatus::Rejected { reason } => {
             format!("No agent could take this task. {}.", reason.trim_end_matches('.'))
+        }
+        OutcomeStatus::Failed { class: FailureClass::Budget(BudgetKind::Work), reason } => {
+            format!("I stopped because {}.", reason.trim_end_matches('.'))
         }
         OutcomeStatus::Failed { class: FailureClass::Budget(kind), .. } => {
             format!("I stopped because {kind} was reached.")

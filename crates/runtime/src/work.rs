@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use lango_protocol::{
     AgentName, EventBody, OWNER, Outcome, OutcomeStatus, SessionId, Space, Timestamp, TurnId,
+    WarningCode,
 };
 use lango_store::{Journal, StoreError, TurnState, WorkItem, WorkScope, WorkState};
 use lango_text::truncate;
@@ -179,6 +180,7 @@ async fn read_result(
 ) -> Result<(WorkState, String), StoreError> {
     let events = journal.read_turn_events(session, turn).await?;
     let (mut answer, mut is_call) = (String::new(), false);
+    let mut limit = None;
     let mut outcome = None;
     for event in events {
         match event.body {
@@ -187,6 +189,7 @@ async fn read_result(
             EventBody::ToolResult { output, .. } if is_call => answer = output,
             EventBody::Message { .. } if is_call => {}
             EventBody::Message { text, answer: true } => answer = text,
+            EventBody::Warning { code: WarningCode::BudgetExhausted, text } => limit = Some(text),
             EventBody::TurnFinished(finished) => outcome = Some(finished),
             _ => {}
         }
@@ -207,7 +210,12 @@ async fn read_result(
         OutcomeStatus::TimedOut => "it took longer than a turn may".to_owned(),
         _ => String::new(),
     };
-    let text = if answer.is_empty() { reason } else { answer };
+    let mut text = if answer.is_empty() { reason } else { answer };
+    if let Some(limit) = limit {
+        // No user saw the warning while the work ran.
+        text =
+            format!("{}\n\n({limit})", truncate(&text, MAX_RESULT_BYTES - limit.len().min(1024)));
+    }
     Ok((state, truncate(&text, MAX_RESULT_BYTES).to_owned()))
 }
 

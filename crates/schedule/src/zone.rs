@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::ScheduleError;
@@ -60,6 +61,11 @@ impl Zone {
     /// Returns the name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the date that a moment has in it, such as `2026-11-18`.
+    pub fn show_day(&self, moment: Timestamp) -> String {
+        moment.to_zoned(self.rules.clone()).date().to_string()
     }
 
     pub(crate) fn rules(&self) -> &TimeZone {

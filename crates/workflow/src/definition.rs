@@ -197,6 +197,14 @@ impl Step {
         used
     }
 
+    /// Tells whether the arguments of its call use what other steps returned.
+    pub fn passes_on_outputs(&self) -> bool {
+        let Action::Call { arguments, .. } = &self.action else { return false };
+        let used = arguments.list_references();
+        used.iter().any(|used| used.step().is_some())
+            || (self.has_foreign_items() && used.iter().any(|used| used.is_item()))
+    }
+
     /// Tells whether its items come from other steps.
     pub fn has_foreign_items(&self) -> bool {
         let items = self.for_each.as_ref().map(ValueTemplate::list_references);

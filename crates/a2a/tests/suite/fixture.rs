@@ -210,6 +210,7 @@ pub(crate) async fn serve(location: &DatabaseLocation, options: ServerOptions) -
         context: Vec::new(),
         observers: Vec::new(),
         advisor: None,
+        spend_guard: None,
         scrubber: Scrubber::default(),
         settings: lango_runtime::Settings::default(),
         workspace: "/a/place/on/this/machine".to_owned(),

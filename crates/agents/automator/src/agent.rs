@@ -1,6 +1,8 @@
 //! Opens the automator from its settings and resources, and returns the parts that it contributes.
 
-use lango_runtime::AgentParts;
+use std::sync::Arc;
+
+use lango_runtime::{AgentParts, SpendGuard};
 use lango_store::{Database, Journal, StoreError};
 use lango_tool::RegisteredTool;
 
@@ -63,6 +65,7 @@ impl AutomatorAgent {
             RegisteredTool::new(ListWorkflows { workflows: workflows() }),
             RegisteredTool::new(CancelRun { workflows: workflows() }),
         ];
-        AgentParts { tools, ..AgentParts::default() }
+        let spend_guard = Some(Arc::new(self.jobs.clone()) as Arc<dyn SpendGuard>);
+        AgentParts { tools, spend_guard, ..AgentParts::default() }
     }
 }

@@ -4,9 +4,11 @@ use lango_protocol::{SessionId, Space, Timestamp};
 use lango_schedule::Schedule;
 use lango_store::Row;
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::AutomatorError;
+use crate::{AutomatorError, NotificationRoutes, SpendLimits};
 
 stored_names! {
     /// What to do about occurrences that no process acted on in time.
@@ -35,6 +37,8 @@ stored_names! {
         Run = "run",
         /// The user is told the task. No model is called.
         Remind = "remind",
+        /// A workflow is run.
+        Workflow = "workflow",
     }
 }
 
@@ -51,7 +55,7 @@ stored_names! {
 }
 
 /// A job.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     /// Its id: its name, shortened, and random characters.
     pub id: String,
@@ -85,11 +89,27 @@ pub struct Job {
     pub created_at: Timestamp,
     /// The next occurrence.
     pub next_due: Option<Timestamp>,
+    /// Who is notified; as the configuration says if absent.
+    pub notify: Option<NotificationRoutes>,
+    /// What each run may spend; as the configuration says if absent.
+    pub budget: Option<SpendLimits>,
+    /// The workflow that it runs, as it was when the job was added.
+    pub workflow: Option<JobWorkflow>,
+}
+
+/// The workflow of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobWorkflow {
+    /// Its definition.
+    pub definition: String,
+    /// Its inputs.
+    pub inputs: Map<String, Value>,
 }
 
 /// The columns of a job, in the order of [`Job::read`].
 pub(crate) const COLUMNS: &str = "id, name, client, workspace, task, action, schedule, said, zone, \
-     catch_up, overlap, state, depth, creator, session, created_at, next_due";
+     catch_up, overlap, state, depth, creator, session, created_at, next_due, notify, budget, definition, \
+     inputs";
 
 impl Job {
     pub(crate) fn read(row: &Row) -> Result<Self, AutomatorError> {
@@ -114,6 +134,15 @@ impl Job {
             session: session.parse().ok(),
             created_at: Timestamp::from_microseconds(row.integer(15)?),
             next_due: time(row.optional_integer(16)?),
+            notify: read_setting(row.text(17)?)?,
+            budget: read_setting(row.text(18)?)?,
+            workflow: match row.text(19)? {
+                "" => None,
+                definition => Some(JobWorkflow {
+                    definition: definition.to_owned(),
+                    inputs: read_setting(row.text(20)?)?.unwrap_or_default(),
+                }),
+            },
         })
     }
 
@@ -135,6 +164,21 @@ impl Job {
         let moments = self.schedule.upcoming(to_moment(after)).take(count);
         moments.map(|moment| self.schedule.show_moment(moment)).collect()
     }
+}
+
+/// Reads a setting of a job that is stored as JSON; none if the job has none of its own.
+fn read_setting<T: DeserializeOwned>(text: &str) -> Result<Option<T>, AutomatorError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let read = serde_json::from_str(text);
+    read.map(Some).map_err(|error| AutomatorError::unreadable(&error.to_string()))
+}
+
+/// Writes a setting of a job as JSON.
+pub(crate) fn write_setting<T: Serialize>(setting: Option<&T>) -> Result<String, AutomatorError> {
+    let Some(setting) = setting else { return Ok(String::new()) };
+    serde_json::to_string(setting).map_err(|error| AutomatorError::unreadable(&error.to_string()))
 }
 
 /// Converts a time for the schedule.

@@ -10,16 +10,22 @@ use lango_store::{
 };
 use lango_text::{to_one_line, truncate};
 use lango_tool::SafetyLevel;
+use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::job::{
     COLUMNS, CatchUp, Job, JobAction, JobState, Overlap, from_moment, read_jobs, to_moment,
+    write_setting,
 };
+use crate::job_workflow::begin_workflow;
 use crate::presence::is_anyone_present;
 use crate::scheduler::{build_work, remind};
 use crate::workflow::KnownWorkflows;
-use crate::{AutomatorError, AutomatorSettings, Presence, ServiceKind, schema};
+use crate::{
+    AutomatorError, AutomatorSettings, NotificationRoutes, Presence, ServiceKind, SpendLimits,
+    schema,
+};
 
 /// The kind of the work of jobs.
 pub const JOB_KIND: &str = "job";
@@ -54,6 +60,32 @@ pub struct NewJob {
     pub space: Space,
     /// The conversation in which it is created.
     pub session: Option<SessionId>,
+    /// Who is notified; as the configuration says if absent.
+    pub notify: Option<NotificationRoutes>,
+    /// What each run may spend; as the configuration says if absent.
+    pub budget: Option<SpendLimits>,
+    /// The inputs of the workflow, where the task is one: "run the workflow NAME".
+    pub inputs: Map<String, Value>,
+}
+
+impl NewJob {
+    /// Describes a job of the owner that does a task.
+    pub fn new(schedule: &str, task: &str) -> Self {
+        Self {
+            name: None,
+            schedule: schedule.to_owned(),
+            task: task.to_owned(),
+            action: JobAction::Run,
+            zone: None,
+            catch_up: None,
+            overlap: None,
+            space: Space::Owner,
+            session: None,
+            notify: None,
+            budget: None,
+            inputs: Map::new(),
+        }
+    }
 }
 
 /// The jobs of a database. Clones share everything.
@@ -100,8 +132,9 @@ impl JobBook {
         let job = self.build_job(new).await?;
         let insert = Statement::new(
             "INSERT INTO jobs (id, name, client, workspace, task, action, schedule, said, zone, \
-             catch_up, overlap, state, depth, creator, session, created_at, next_due) VALUES ($1, $2, \
-             $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+             catch_up, overlap, state, depth, creator, session, created_at, next_due, notify, budget, \
+             definition, inputs) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, \
+             $15, $16, $17, $18, $19, $20, $21)",
         )
         .bind(job.id.as_str())
         .bind(job.name.as_str())
@@ -119,7 +152,11 @@ impl JobBook {
         .bind(job.creator.as_str())
         .bind(job.session.as_ref().map_or("", SessionId::as_str))
         .bind(job.created_at.as_microseconds())
-        .bind(job.next_due.map(Timestamp::as_microseconds));
+        .bind(job.next_due.map(Timestamp::as_microseconds))
+        .bind(write_setting(job.notify.as_ref())?)
+        .bind(write_setting(job.budget.as_ref())?)
+        .bind(job.workflow.as_ref().map_or("", |workflow| workflow.definition.as_str()))
+        .bind(write_setting(job.workflow.as_ref().map(|workflow| &workflow.inputs))?);
         self.database.write(insert.into()).await?;
         self.wake.notify_one();
         Ok(job)
@@ -141,6 +178,11 @@ impl JobBook {
         let now = Timestamp::now();
         let schedule = Schedule::parse(&new.schedule, &zone, to_moment(now))?;
         let (depth, creator) = self.check_limits(&new).await?;
+        if let Some(routes) = &new.notify {
+            routes.check(&self.settings.channels)?;
+        }
+        let workflow = self.find_workflow_of(&new).await?;
+        let action = if workflow.is_some() { JobAction::Workflow } else { new.action };
         let name = new.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
         let name = to_one_line(name.unwrap_or(&task), MAX_NAME_CHARACTERS);
         let catch_up = if schedule.is_once() { CatchUp::Once } else { CatchUp::Skip };
@@ -149,7 +191,7 @@ impl JobBook {
             name,
             workspace: self.settings.workspace.clone(),
             task,
-            action: new.action,
+            action,
             next_due: schedule.next_after(to_moment(now)).map(from_moment),
             said: truncate(new.schedule.trim(), 200).to_owned(),
             schedule,
@@ -161,6 +203,9 @@ impl JobBook {
             space: new.space,
             session: new.session,
             created_at: now,
+            notify: new.notify,
+            budget: new.budget.filter(|budget| !budget.is_empty()),
+            workflow,
         })
     }
 
@@ -286,11 +331,18 @@ impl JobBook {
     pub async fn run_now(&self, job: &Job) -> Result<String, AutomatorError> {
         let now = Timestamp::now();
         let mut item = build_work(job, now, now)?;
-        item.id = format!("{}@now-{}", job.id, Uuid::new_v4().simple());
-        if job.action == JobAction::Remind {
-            remind(job, &mut item, now);
+        item.id = format!("{}@now-{}", job.id, &Uuid::new_v4().simple().to_string()[..12]);
+        let mut start = Vec::new();
+        match job.action {
+            JobAction::Remind => remind(job, &mut item, now),
+            JobAction::Workflow => start = begin_workflow(job, &mut item, now)?,
+            JobAction::Run => {}
         }
-        self.database.write(Batch::from(Journal::build_work_entry(&item))).await?;
+        let mut batch = Batch::from(Journal::build_work_entry(&item));
+        for statement in start {
+            batch.push(statement);
+        }
+        self.database.write(batch).await?;
         self.wake.notify_one();
         Ok(item.id)
     }

@@ -11,14 +11,18 @@ mod agent;
 mod background;
 mod error;
 mod job;
+mod job_settings;
+mod job_workflow;
 mod jobs;
 mod matching;
+mod notify;
 mod presence;
 mod reminder;
 mod scheduler;
 mod schema;
 mod service;
 mod settings;
+mod spend;
 mod tools;
 mod view;
 mod workflow;
@@ -26,12 +30,18 @@ mod workflow;
 pub use agent::{AutomatorAgent, AutomatorResources};
 pub use background::{BACKGROUND_KIND, BackgroundTasks, NewTask};
 pub use error::AutomatorError;
-pub use job::{CatchUp, Job, JobAction, JobState, Overlap};
+pub use job::{CatchUp, Job, JobAction, JobState, JobWorkflow, Overlap};
+pub use job_settings::JobChange;
+pub use job_workflow::find_workflow_name;
 pub use jobs::{JOB_KIND, JobBook, NewJob};
+pub use notify::{
+    ChannelOpener, DeliveryState, NotificationMeans, NotificationRoutes, NotificationView, Notifier,
+};
 pub use presence::{Presence, ServiceKind};
 pub use scheduler::Scheduler;
 pub use service::AutomationService;
 pub use settings::AutomatorSettings;
+pub use spend::{PriceLookup, SpendLimits, Spending};
 pub use view::{JobView, RunView};
 pub use workflow::{
     Lookup, NewRun, RunState, SavedWorkflow, StepState, StepView, TeamDirectory, WORKFLOW_KIND,

@@ -13,7 +13,9 @@ use lango_text::plural;
 
 use crate::AutomatorError;
 use crate::job::{COLUMNS, CatchUp, Job, JobAction, Overlap, from_moment, read_jobs, to_moment};
+use crate::job_workflow::begin_workflow;
 use crate::jobs::{JOB_KIND, JobBook};
+use crate::notify::REMINDER;
 
 /// Sets how late an occurrence may be acted on before it counts as missed, in microseconds: a process
 /// may be busy, or sleep between two looks.
@@ -70,13 +72,16 @@ impl Scheduler {
         let occasion = self.decide(job, last, missed.count, now).await?;
         let next = job.schedule.next_after(to_moment(now.max(last))).map(from_moment);
         let mut item = build_work(job, last, now)?;
+        let mut start = Vec::new();
         match occasion {
             Occasion::Skip(reason) => {
                 (item.state, item.result, item.ended_at) = (WorkState::Skipped, reason, Some(now));
             }
             Occasion::Run { missed } => {
-                if job.action == JobAction::Remind {
-                    remind(job, &mut item, now);
+                match job.action {
+                    JobAction::Remind => remind(job, &mut item, now),
+                    JobAction::Workflow => start = begin_workflow(job, &mut item, now)?,
+                    JobAction::Run => {}
                 }
                 if missed > 0 {
                     let occurrences = plural(missed as usize, "occurrence", "occurrences");
@@ -92,7 +97,14 @@ impl Scheduler {
         .bind(due.as_microseconds())
         .bind(next.map(Timestamp::as_microseconds))
         .expect_rows(1);
-        let batch = Batch::from(advance).with(Journal::build_work_entry(&item));
+        let mut batch = Batch::from(advance).with(Journal::build_work_entry(&item));
+        if job.action == JobAction::Workflow && item.state == WorkState::Done {
+            // What is told is the end of the run.
+            batch.push(Journal::build_delivery(&item.id));
+        }
+        for statement in start {
+            batch.push(statement);
+        }
         match self.jobs.database.write(batch).await {
             Ok(_) => Ok(Some(item)),
             // Another scheduler was faster, or the occurrence was acted on before the clock was set
@@ -137,6 +149,12 @@ impl Scheduler {
             let occurrences = plural(count as usize, "occurrence was", "occurrences were");
             return Ok(Occasion::Skip(format!("{occurrences} missed: no process ran jobs")));
         }
+        if job.overlap == Overlap::Skip
+            && job.action == JobAction::Workflow
+            && let Some(run) = self.jobs.find_open_run(job).await?
+        {
+            return Ok(Occasion::Skip(format!("the run {run} has not ended")));
+        }
         if job.overlap == Overlap::Skip {
             let filter =
                 WorkFilter { parent: Some(&job.id), is_open: true, ..WorkFilter::default() };
@@ -150,7 +168,7 @@ impl Scheduler {
 
 /// Makes the work of a reminder, which is done as soon as it is written.
 pub(crate) fn remind(job: &Job, item: &mut WorkItem, now: Timestamp) {
-    (item.state, item.result) = (WorkState::Done, format!("Reminder: {}", job.task));
+    (item.state, item.result) = (WorkState::Done, format!("{REMINDER}{}", job.task));
     (item.started_at, item.ended_at) = (Some(now), Some(now));
 }
 

@@ -7,6 +7,7 @@ pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
     migrations: &[
         Migration { version: 1, sqlite: TABLES, postgres: TABLES },
         Migration { version: 2, sqlite: WORKFLOW_TABLES, postgres: WORKFLOW_TABLES },
+        Migration { version: 3, sqlite: NOTIFICATIONS, postgres: NOTIFICATIONS },
     ],
 };
 
@@ -93,4 +94,43 @@ CREATE TABLE workflow_steps (
     PRIMARY KEY (run, position, item)
 );
 CREATE INDEX workflow_steps_by_state ON workflow_steps (state, run);
+";
+
+// A notification is written once for each event and channel, in the commit that decides about it. `claim`
+// is the attempt that is under way, by the process that the columns after it name. `notify` and `budget` of
+// a job are JSON, empty for what the configuration says; `definition` is the workflow that it runs.
+const NOTIFICATIONS: &str = "
+ALTER TABLE jobs ADD COLUMN notify TEXT NOT NULL DEFAULT '';
+ALTER TABLE jobs ADD COLUMN budget TEXT NOT NULL DEFAULT '';
+ALTER TABLE jobs ADD COLUMN definition TEXT NOT NULL DEFAULT '';
+ALTER TABLE jobs ADD COLUMN inputs TEXT NOT NULL DEFAULT '';
+ALTER TABLE workflow_runs ADD COLUMN job TEXT NOT NULL DEFAULT '';
+CREATE INDEX workflow_runs_of_job ON workflow_runs (job, state);
+CREATE TABLE notifications (
+    id TEXT NOT NULL PRIMARY KEY,
+    workspace TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    event TEXT NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    state TEXT NOT NULL,
+    attempt BIGINT NOT NULL,
+    due_at BIGINT NOT NULL,
+    claim TEXT NOT NULL,
+    claim_pid BIGINT NOT NULL,
+    claim_host TEXT NOT NULL,
+    claim_start BIGINT NOT NULL,
+    claimed_until BIGINT NOT NULL,
+    reason TEXT NOT NULL,
+    ended_at BIGINT
+);
+CREATE INDEX notifications_by_state ON notifications (state, due_at);
+CREATE TABLE automation_spend (
+    scope TEXT NOT NULL PRIMARY KEY,
+    model_calls BIGINT NOT NULL,
+    tokens BIGINT NOT NULL,
+    micro_dollars BIGINT NOT NULL,
+    changed_at BIGINT NOT NULL
+);
 ";

@@ -7,7 +7,9 @@ use lango_protocol::Timestamp;
 use lango_runtime::{WorkListener, WorkRunner};
 use tokio_util::sync::CancellationToken;
 
-use crate::{AutomatorError, JobBook, Scheduler, TeamDirectory, WorkflowEngine, Workflows};
+use crate::{
+    AutomatorError, JobBook, Notifier, Scheduler, TeamDirectory, WorkflowEngine, Workflows,
+};
 
 /// Sets how often the database is looked at for what other processes wrote. Each look is a few reads of
 /// indexes.
@@ -22,6 +24,7 @@ pub struct AutomationService {
     scheduler: Scheduler,
     engine: WorkflowEngine,
     runner: WorkRunner,
+    notifier: Arc<Notifier>,
     listener: Arc<dyn WorkListener>,
 }
 
@@ -36,12 +39,21 @@ impl AutomationService {
         };
         let workflows = Workflows::new(jobs.clone());
         let engine = WorkflowEngine::new(workflows, runner.scope().clone(), directory);
-        Self { jobs, scheduler, engine, runner, listener }
+        let notifier = Arc::new(Notifier::new(jobs.clone(), runner.scope().clone()));
+        Self { jobs, scheduler, engine, runner, notifier, listener }
+    }
+
+    /// Returns its notifier.
+    pub fn notifier(&self) -> Arc<Notifier> {
+        Arc::clone(&self.notifier)
     }
 
     /// Runs what is due, until it is stopped. Turns that run are not stopped.
     pub async fn run(self, stop: CancellationToken) {
         let mut wait = LOOK_INTERVAL;
+        if let Err(error) = self.notifier.remove_old(Timestamp::now()).await {
+            tracing::debug!(%error, "old notifications were not removed");
+        }
         while !stop.is_cancelled() {
             match self.run_once(Timestamp::now()).await {
                 Ok(()) => wait = LOOK_INTERVAL,
@@ -70,6 +82,9 @@ impl AutomationService {
             self.listener.ended(&told);
         }
         self.runner.run_due(now).await?;
-        Ok(self.runner.stop_cancelled().await?)
+        self.runner.stop_cancelled().await?;
+        self.notifier.decide().await?;
+        self.notifier.deliver_due();
+        Ok(())
     }
 }

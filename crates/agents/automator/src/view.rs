@@ -6,6 +6,7 @@ use lango_text::{code_span, to_one_line};
 use serde::Serialize;
 
 use crate::job::{Job, JobState};
+use crate::{NotificationRoutes, SpendLimits};
 
 /// Limits the characters of a task or a result in a list.
 const MAX_LINE_CHARACTERS: usize = 100;
@@ -23,7 +24,7 @@ pub struct JobView {
     pub timezone: String,
     /// What it does.
     pub task: String,
-    /// `run` or `remind`.
+    /// `run`, `remind` or `workflow`.
     pub action: &'static str,
     /// `active`, `paused` or `ended`.
     pub state: &'static str,
@@ -35,6 +36,12 @@ pub struct JobView {
     pub overlap: &'static str,
     /// The directory that it works in.
     pub workspace: String,
+    /// Who is notified, if the job says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notify: Option<NotificationRoutes>,
+    /// What each run may spend, if the job says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<SpendLimits>,
 }
 
 impl JobView {
@@ -53,6 +60,8 @@ impl JobView {
             catch_up: job.catch_up.as_str(),
             overlap: job.overlap.as_str(),
             workspace: job.workspace.clone(),
+            notify: job.notify.clone(),
+            budget: job.budget,
         }
     }
 

@@ -22,7 +22,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use a2a::{A2aConfig, RemoteAgentConfig};
-pub use automator::AutomatorConfig;
+pub use automator::{
+    AutomatorConfig, ChannelConfig, ChannelKindName, NotifyConfig, SecurityName, SpendConfig,
+};
 pub use edit::{add_to_list, check_key, remove_from_list, set_key, unset_key};
 pub use keys::{config_schema, known_keys};
 pub use knowledge::{

@@ -1,19 +1,28 @@
 //! `lango cron`: shows and changes the jobs.
 
 use lango_app::{Stores, build_automator_settings, find_workspace};
-use lango_automator::{CatchUp, Job, JobAction, JobBook, JobView, NewJob, Overlap, RunView};
+use lango_automator::{
+    AutomatorError, CatchUp, Job, JobAction, JobBook, JobChange, JobView, NewJob,
+    NotificationRoutes, Overlap, RunView, SpendLimits, Workflows, find_workflow_name,
+};
 use lango_protocol::{Space, Timestamp};
 use lango_store::{WorkItem, WorkState};
 use lango_terminal::ApprovalMode;
 use lango_text::to_one_line;
+use lango_workflow::Definition;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::run::{introducing, open as open_team};
 use super::sessions::local_time;
 use super::table::render_table;
+use super::workflow::read_inputs;
 use super::{CommandContext, Printer, ask_to_confirm};
 use crate::failure::{ExitStatus, Failure};
-use lango_arguments::{ApproveArguments, CronAddArguments, CronCommand, TeamArguments};
+use lango_arguments::{
+    ApproveArguments, CronAddArguments, CronCommand, CronSetArguments, JobSettingArguments,
+    TeamArguments,
+};
 use lango_arguments::{CatchUpName, OverlapName};
 
 /// Limits the characters of a cell.
@@ -48,6 +57,11 @@ pub(crate) async fn cron(
         CronCommand::List { json } => list(printer, &jobs, space, json).await?,
         CronCommand::Show { id, json } => show(printer, &jobs, &id, space, json).await?,
         CronCommand::Add(arguments) => add(printer, &jobs, arguments, space).await?,
+        CronCommand::Set(arguments) => {
+            let job = jobs.find(&arguments.id, space).await?;
+            let job = jobs.change(&job, read_change(&arguments)?).await?;
+            report(printer, &jobs, &job.id, space, "changed", arguments.json).await?;
+        }
         CronCommand::Run { id, team, json } => {
             let job = jobs.find(&id, space).await?;
             return Box::pin(run(context, &job, team, json)).await;
@@ -89,7 +103,7 @@ pub(crate) async fn cron(
 }
 
 /// Opens the jobs, for work in the current directory.
-pub(super) async fn open(context: &CommandContext) -> Result<JobBook, Failure> {
+pub(crate) async fn open(context: &CommandContext) -> Result<JobBook, Failure> {
     let settings = build_automator_settings(context.config(), &find_workspace(None)?)?;
     let Some(settings) = settings else {
         return Err(Failure::usage(
@@ -157,6 +171,12 @@ fn render_job(job: &JobView) -> String {
     line("missed runs", job.catch_up);
     line("overlap", job.overlap);
     line("directory", &job.workspace);
+    if let Some(notify) = &job.notify {
+        line("notify", &notify.describe());
+    }
+    if let Some(budget) = &job.budget {
+        line("budget", &budget.describe());
+    }
     text
 }
 
@@ -166,11 +186,11 @@ async fn add(
     arguments: CronAddArguments,
     space: &Space,
 ) -> Result<(), Failure> {
+    let notify = read_routes(&arguments.settings)?;
+    let inputs = find_inputs(jobs, &arguments, space).await?;
     let job = jobs
         .add(NewJob {
             name: arguments.name,
-            schedule: arguments.schedule,
-            task: arguments.task,
             action: if arguments.remind { JobAction::Remind } else { JobAction::Run },
             zone: arguments.timezone,
             catch_up: arguments.catch_up.map(|name| match name {
@@ -182,7 +202,10 @@ async fn add(
                 OverlapName::Queue => Overlap::Queue,
             }),
             space: space.clone(),
-            session: None,
+            notify,
+            budget: read_budget(&arguments.settings),
+            inputs,
+            ..NewJob::new(&arguments.schedule, &arguments.task)
         })
         .await?;
     let job = JobView::of(&job, Timestamp::now());
@@ -199,6 +222,58 @@ async fn add(
         printer.note(&notice);
     }
     Ok(())
+}
+
+/// Reads the inputs of the workflow that a new job is to run.
+async fn find_inputs(
+    jobs: &JobBook,
+    arguments: &CronAddArguments,
+    space: &Space,
+) -> Result<Map<String, Value>, Failure> {
+    if arguments.inputs.is_empty() {
+        return Ok(Map::new());
+    }
+    let name = find_workflow_name(&arguments.task).ok_or_else(|| {
+        Failure::usage("inputs belong to a job whose task is: run the workflow NAME")
+    })?;
+    let saved = Workflows::new(jobs.clone()).find_saved(name, space).await?;
+    let definition = Definition::parse(&saved.text).map_err(AutomatorError::from)?;
+    read_inputs(&definition, &arguments.inputs)
+}
+
+fn read_routes(settings: &JobSettingArguments) -> Result<Option<NotificationRoutes>, Failure> {
+    if settings.notify.is_empty() {
+        return Ok(None);
+    }
+    let routes = NotificationRoutes::parse(settings.notify.iter().map(String::as_str));
+    Ok(Some(routes?))
+}
+
+fn read_budget(settings: &JobSettingArguments) -> Option<SpendLimits> {
+    let limits = SpendLimits {
+        model_calls: settings.budget_calls,
+        tokens: settings.budget_tokens,
+        dollars: settings.budget_dollars,
+    };
+    (!limits.is_empty()).then_some(limits)
+}
+
+fn read_change(arguments: &CronSetArguments) -> Result<JobChange, Failure> {
+    let settings = &arguments.settings;
+    let notify = if settings.notify.iter().any(|route| route == "default") {
+        Some(None)
+    } else {
+        read_routes(settings)?.map(Some)
+    };
+    let budget =
+        if arguments.default_budget { Some(None) } else { read_budget(settings).map(Some) };
+    if notify.is_none() && budget.is_none() {
+        return Err(Failure::usage(
+            "name what to change: --notify, --budget-calls, --budget-tokens, \
+                                   --budget-dollars or --default-budget",
+        ));
+    }
+    Ok(JobChange { notify, budget })
 }
 
 /// Runs a job now and waits for its result.
@@ -219,7 +294,9 @@ async fn run(
     let id = jobs.run_now(job).await?;
     let automation = team.start_automation(introducing(printer), None);
     let item = wait_for_end(&jobs, &id).await?;
-    drop(automation);
+    if let Some(automation) = automation {
+        automation.leave().await;
+    }
     team.stop_servers().await;
     if json {
         printer.json(&RunView::of(&item))?;

@@ -1,5 +1,6 @@
 //! `lango doctor`: checks the setup, and names the command that fixes a problem.
 
+mod automation;
 mod deep;
 mod failures;
 mod repair;
@@ -127,6 +128,9 @@ async fn examine(
     checks.push(build_check("configuration", Ok(described)));
     checks.push(build_check("database", examine_database(context, stores).await));
     checks.extend(failures::list_recent(&context.app.home.log_file()));
+    if let Ok(stores) = stores {
+        automation::examine(context, stores, checks).await;
+    }
     examine_team(context, checks).await;
     checks.push(examine_sandbox(context));
     checks.push(examine_browser(context));

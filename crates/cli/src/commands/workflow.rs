@@ -207,7 +207,10 @@ async fn find_text(workflows: &Workflows, name: &str, space: &Space) -> Result<S
 }
 
 /// Reads inputs as they are typed, by the types of the definition.
-fn read_inputs(definition: &Definition, given: &[String]) -> Result<Map<String, Value>, Failure> {
+pub(super) fn read_inputs(
+    definition: &Definition,
+    given: &[String],
+) -> Result<Map<String, Value>, Failure> {
     let mut inputs = Map::new();
     for input in given {
         let Some((name, text)) = input.split_once('=') else {

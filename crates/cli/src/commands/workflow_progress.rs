@@ -36,7 +36,9 @@ pub(super) async fn run_and_follow(
     printer.introduce(&format!("{} runs as {}", run.name, run.id));
     let automation = team.start_automation(introducing(printer), None);
     let followed = follow(printer, &workflows, &run.id).await;
-    drop(automation);
+    if let Some(automation) = automation {
+        automation.leave().await;
+    }
     team.stop_servers().await;
     let view = followed?;
     if json {

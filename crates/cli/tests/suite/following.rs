@@ -66,6 +66,7 @@ pub(crate) async fn runtime_in(directory: &TempDir, server: &ScriptedServer) -> 
         context: Vec::new(),
         observers: Vec::new(),
         advisor: None,
+        spend_guard: None,
         scrubber: Scrubber::default(),
         settings: Settings::default(),
         workspace: String::new(),

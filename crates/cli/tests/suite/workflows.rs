@@ -414,3 +414,59 @@ async fn r19_a_large_workflow_that_is_killed_again_and_again_has_each_effect_onc
 async fn r19_the_same_holds_on_postgresql() {
     compare_with_an_undisturbed_run(Some(create_schema("workflows").await)).await;
 }
+
+/// A worker that is stopped for longer than its lease while a step has its effect.
+async fn stop_a_worker_past_its_lease(url: Option<String>) {
+    let world = World { url, ..World::playing(&[TO_AUTOMATOR]).await };
+    world.allow(&["exec_shell"]).await;
+    world.write(
+        "slow.yaml",
+        "name: slow\nsteps:\n  - id: act\n    tool: exec_shell\n    timeout: 10m\n    arguments: { command: \
+         'echo done >> effects; sleep 45', timeout_seconds: 120 }\n  - id: after\n    needs: act\n    tool: \
+         exec_shell\n    arguments: { command: 'echo after >> effects' }\n",
+    );
+    let stopped = world.worker().await;
+    let started = world.json(&["workflow", "run", "slow.yaml", "--detach"]).await;
+    let run = started["id"].as_str().unwrap();
+    let effects = world.lango.workspace().join("effects");
+    let count = || std::fs::read_to_string(&effects).unwrap_or_default().lines().count();
+    crate::invocation::until("the step has its effect", || count() == 1).await;
+    stopped.signal(rustix::process::Signal::STOP);
+    let worker = world.worker().await;
+    let begin = Instant::now();
+    while world.status(run).await["state"] != "blocked" {
+        assert!(begin.elapsed() < RUN_TIMEOUT, "{}", world.status(run).await);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    // It wakes, sees its command end, and has no effect any more.
+    stopped.signal(rustix::process::Signal::CONT);
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    let status = world.status(run).await;
+    assert_eq!(
+        (&status["state"], &find(&status, "act")["state"]),
+        (&"blocked".into(), &"unknown".into()),
+        "{status}"
+    );
+    assert_eq!(count(), 1);
+    let approved = world.run(&["workflow", "approve", run, "act"]).await;
+    assert_eq!(approved.code, 0, "{approved:?}");
+    while world.status(run).await["state"] != "done" {
+        assert!(begin.elapsed() < RUN_TIMEOUT, "{}", world.status(run).await);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    assert_eq!(count(), 2);
+    for worker in [stopped, worker] {
+        worker.signal(rustix::process::Signal::TERM);
+        worker.finish().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_stopped_past_its_lease_has_no_effect_on_a_run() {
+    stop_a_worker_past_its_lease(None).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_worker_has_no_effect_on_a_run_on_postgresql() {
+    stop_a_worker_past_its_lease(Some(create_schema("stopped").await)).await;
+}

@@ -67,6 +67,7 @@ impl DirectCaller<'_> {
             agent: offered.agent.clone(),
             tool: offered.tool.name().to_owned(),
             arguments: given.to_string(),
+            carries_foreign_text: false,
         };
         let request = TurnRequest {
             sender: sender_of_caller(self.caller),

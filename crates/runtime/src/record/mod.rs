@@ -13,8 +13,8 @@ use std::time::Duration;
 use lango_model::UserMessage;
 use lango_protocol::{
     AgentName, ApprovalDecision, BudgetUsage, CallId, CallStatus, DelegationStatus, DirectCall,
-    Event, EventBody, ImageReference, LastCall, Outcome, OutcomeStatus, Sender, Timestamp,
-    WarningCode, WorkDone,
+    Event, EventBody, ImageReference, LastCall, MessageOrigin, Outcome, OutcomeStatus, Sender,
+    Timestamp, WarningCode, WorkDone,
 };
 
 use crate::loop_guard::LoopGuard;
@@ -51,6 +51,8 @@ pub struct TurnRecord {
     /// The call, if the turn consists of a single one.
     pub(crate) direct_call: Option<DirectCall>,
     pub(crate) images: Vec<ImageReference>,
+    /// True if the turn began by itself.
+    pub(crate) is_work: bool,
     /// The sender, if it was not the user.
     pub(crate) sender: Option<Sender>,
     pub(crate) root: Transcript,
@@ -98,7 +100,8 @@ impl TurnRecord {
         self.count_event(event);
         self.note_repetition(event);
         match &event.body {
-            EventBody::UserMessage { text, attachment, images, sender, call, .. } => {
+            EventBody::UserMessage { text, attachment, images, sender, call, origin, .. } => {
+                self.is_work = *origin == MessageOrigin::Work;
                 self.sender.clone_from(sender);
                 self.user_text.clone_from(text);
                 self.attachment.clone_from(attachment);

@@ -8,6 +8,7 @@ mod delegate;
 mod direct;
 mod leaks;
 mod remote;
+mod spend;
 mod think;
 
 use std::collections::BTreeMap;
@@ -41,6 +42,8 @@ pub(crate) use think::SpeakerRole;
 pub(crate) enum TurnStop {
     /// A part of the budget ran out.
     Budget(BudgetKind),
+    /// The budget of work that runs by itself ran out; with an account of it.
+    Spent(String),
     /// The model gives no usable reply.
     Model(String),
     /// The model cannot be reached.
@@ -256,6 +259,7 @@ impl Turn {
             TurnStop::Budget(kind) => {
                 failed(FailureClass::Budget(kind), format!("{kind} was reached"))
             }
+            TurnStop::Spent(account) => failed(FailureClass::Budget(BudgetKind::Work), account),
             TurnStop::Model(reason) => failed(FailureClass::Model, reason),
             TurnStop::Provider(error) => failed(failure_class(error.fault), error.to_string()),
             TurnStop::Rejected(reason) => OutcomeStatus::Rejected { reason },

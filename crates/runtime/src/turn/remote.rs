@@ -35,6 +35,7 @@ impl Turn {
             let reason = format!("the task was not sent to {name}: {}", refusal.reason);
             return self.abandon_delegation(delegation, reason).await;
         }
+        self.ask_spend_guard(role).await?;
         let step = self.recorder.update(|record| self.spend_call(record, role)).await?;
         let (message, sender) = self
             .recorder

@@ -54,10 +54,15 @@ impl Turn {
         speaker: &Speaker,
         role: SpeakerRole<'_>,
     ) -> Result<SpeakerFlow, TurnStop> {
-        let plan = self
+        let last_call = self.ask_spend_guard(role).await?;
+        let mut plan = self
             .recorder
             .update(|record| self.plan_model_call(record, agent, speaker, role))
             .await?;
+        if let (Some(account), None) = (last_call, &plan.exhausted) {
+            plan.exhausted = Some(TurnStop::Spent(account));
+            (plan.offer, plan.note) = (AgentOffer::default(), Some(words::ANSWER_NOW));
+        }
         let mut blocks = self.collect_context(agent).await;
         blocks.extend(plan.note.map(|text| ContextBlock { source: "lango", text: text.into() }));
         let request = ModelRequest {
@@ -71,6 +76,7 @@ impl Turn {
             options: agent.model.options,
         };
         let model_reply = self.ask_model(agent, speaker, role, plan.step, request).await?;
+        self.note_spending(&model_reply.notes).await?;
         let reply =
             CompleteReply { text: model_reply.text, calls: model_reply.calls, by: model_reply.by };
         let decision = self
@@ -99,8 +105,11 @@ impl Turn {
             .map(|body| EventDraft::with_step(speaker, plan.step, body))
             .collect();
         let of = |body| EventDraft::with_step(speaker, plan.step, body);
-        if plan.exhausted.is_some() {
-            let text = format!("{} was asked to answer with what it has", agent.name);
+        if let Some(stop) = &plan.exhausted {
+            let mut text = format!("{} was asked to answer with what it has", agent.name);
+            if let TurnStop::Spent(account) = stop {
+                text.push_str(&format!(": {account}"));
+            }
             drafts.push(of(EventBody::Warning { code: WarningCode::BudgetExhausted, text }));
         }
         match decision {

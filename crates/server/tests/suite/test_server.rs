@@ -68,6 +68,7 @@ impl TestServer {
             context: Vec::new(),
             observers: Vec::new(),
             advisor: None,
+            spend_guard: None,
             scrubber: Scrubber::default(),
             settings: Settings::default(),
             workspace: String::new(),

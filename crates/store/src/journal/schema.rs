@@ -12,6 +12,7 @@ pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
         Migration { version: 5, sqlite: CHECKSUMS, postgres: CHECKSUMS },
         Migration { version: 6, sqlite: LAST_USES, postgres: LAST_USES },
         Migration { version: 7, sqlite: WORK, postgres: WORK },
+        Migration { version: 8, sqlite: ANNOUNCEMENTS, postgres: ANNOUNCEMENTS },
     ],
 };
 
@@ -226,4 +227,10 @@ CREATE INDEX work_by_state ON work (state, due_at);
 CREATE INDEX work_of_parent ON work (parent, due_at);
 CREATE INDEX work_of_session ON work (session);
 CREATE INDEX work_undelivered ON work (client, ended_at) WHERE is_delivered = 0;
+";
+
+// Whether it was decided who is notified of the end of a piece of work. Of work from before, no user is.
+const ANNOUNCEMENTS: &str = "
+ALTER TABLE work ADD COLUMN is_announced BIGINT NOT NULL DEFAULT 1;
+CREATE INDEX work_unannounced ON work (ended_at) WHERE is_announced = 0;
 ";

@@ -5,7 +5,7 @@
 //! many processes try; from then on everything that holds for promised turns holds for it. Its end is
 //! read from the journal, by whichever process looks first.
 
-use lango_protocol::{SessionId, Space, Timestamp, TurnId};
+use lango_protocol::{CallId, SessionId, Space, Timestamp, TurnId};
 
 use super::Journal;
 use super::clock::timed;
@@ -96,8 +96,8 @@ impl Journal {
         Statement::new(
             "INSERT INTO work (id, kind, parent, client, workspace, depth, session, turn, request, \
              title, state, due_at, created_at, started_at, ended_at, result, reply_to, \
-             is_delivered, is_cancelled) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
-             $13, $14, $15, $16, $17, $18, 0) ON CONFLICT (id) DO NOTHING",
+             is_delivered, is_announced, is_cancelled) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, \
+             $10, $11, $12, $13, $14, $15, $16, $17, $18, $18, 0) ON CONFLICT (id) DO NOTHING",
         )
         .bind(item.id.as_str())
         .bind(item.kind.as_str())
@@ -180,8 +180,8 @@ impl Journal {
 
     fn build_work_cancellation(column: &'static str, value: &str) -> [Statement; 2] {
         let waiting = Statement::new(format!(
-            "UPDATE work SET state = 'cancelled', is_cancelled = 1, is_delivered = 1, ended_at = $2 \
-             WHERE {column} = $1 AND state = 'waiting'"
+            "UPDATE work SET state = 'cancelled', is_cancelled = 1, is_delivered = 1, \
+             is_announced = 1, ended_at = $2 WHERE {column} = $1 AND state = 'waiting'"
         ))
         .bind(value)
         .bind(Timestamp::now().as_microseconds());
@@ -195,7 +195,7 @@ impl Journal {
     /// Returns the statement that marks a result as delivered, for work whose result is used by a
     /// program and told to no one.
     pub fn build_delivery(id: &str) -> Statement {
-        Statement::new("UPDATE work SET is_delivered = 1 WHERE id = $1").bind(id)
+        Statement::new("UPDATE work SET is_delivered = 1, is_announced = 1 WHERE id = $1").bind(id)
     }
 
     /// Marks the result of a piece of work as delivered. Returns false if it was already.
@@ -304,6 +304,53 @@ impl Journal {
         .bind(filter.is_open)
         .bind(limit);
         self.read_work(statement).await
+    }
+
+    /// Returns the ended work of a scope that was not announced, the oldest first.
+    pub async fn list_unannounced_work(
+        &self,
+        scope: &WorkScope,
+        limit: u32,
+    ) -> Result<Vec<WorkItem>, StoreError> {
+        let statement = Statement::new(items!(
+            "FROM work WHERE is_announced = 0 AND ended_at IS NOT NULL \
+             AND ($1 = '' OR workspace = $1) AND (CAST($2 AS BIGINT) = 1 OR client = '') \
+             ORDER BY ended_at, id LIMIT $3"
+        ))
+        .bind(scope.workspace.as_deref().unwrap_or_default())
+        .bind(scope.includes_clients)
+        .bind(limit);
+        self.read_work(statement).await
+    }
+
+    /// Returns the statement that marks the end of a piece of work as announced. The batch fails with a
+    /// conflict if another process did it.
+    pub fn build_announcement(id: &str) -> Statement {
+        Statement::new("UPDATE work SET is_announced = 1 WHERE id = $1 AND is_announced = 0")
+            .bind(id)
+            .expect_rows(1)
+    }
+
+    /// Returns the calls that started work of a scope waits for, each with the id of the work.
+    pub async fn list_questions_of_work(
+        &self,
+        scope: &WorkScope,
+    ) -> Result<Vec<(CallId, String)>, StoreError> {
+        let statement = Statement::new(
+            "SELECT approvals.call, work.id FROM approvals \
+             JOIN work ON work.session = approvals.session WHERE work.state = 'started' \
+             AND approvals.decision IS NULL AND ($1 = '' OR work.workspace = $1) \
+             AND (CAST($2 AS BIGINT) = 1 OR work.client = '') ORDER BY approvals.call",
+        )
+        .bind(scope.workspace.as_deref().unwrap_or_default())
+        .bind(scope.includes_clients);
+        let rows = self.database.query(statement).await?;
+        let read = |row: &Row| {
+            let call = row.text(0)?.parse();
+            let call = call.map_err(|error| self.unreadable_row_error(&error))?;
+            Ok((call, row.text(1)?.to_owned()))
+        };
+        rows.iter().map(read).collect()
     }
 
     async fn read_work(&self, statement: Statement) -> Result<Vec<WorkItem>, StoreError> {

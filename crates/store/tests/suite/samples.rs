@@ -103,6 +103,7 @@ pub(crate) fn every_body() -> Vec<EventBody> {
                 agent: operator.clone(),
                 tool: "read".into(),
                 arguments: hard.into(),
+                carries_foreign_text: true,
             }),
         },
         EventBody::Message { text: hard.into(), answer: false },

@@ -5,11 +5,14 @@ use lango_protocol::{CallReport, EventBody, Timestamp};
 use lango_schedule::{Schedule, Zone};
 use lango_text::{code_span, make_lines_visible};
 use lango_tool::{CarriedText, Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError};
+use lango_workflow::Definition;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::job::{CatchUp, Job, JobAction, Overlap};
+use crate::job_workflow::find_workflow_name;
 use crate::reminder::{choose_action, reminder_text};
+use crate::tools::run_workflow::describe_workflow;
 use crate::{AutomatorError, JobBook, JobView, NewJob};
 
 pub(crate) struct AddJob {
@@ -104,20 +107,19 @@ impl Tool for AddJob {
         let action = choose_action(&arguments.task, words.as_deref());
         let task = match action {
             JobAction::Remind => reminder_text(&arguments.task).to_owned(),
-            JobAction::Run => arguments.task,
+            JobAction::Run | JobAction::Workflow => arguments.task,
         };
         let job: Job = self
             .jobs
             .add(NewJob {
                 name: arguments.name,
-                schedule: arguments.schedule.0,
-                task,
                 action,
                 zone: arguments.timezone,
                 catch_up: arguments.catch_up,
                 overlap: arguments.overlap,
                 space: context.space.own().clone(),
                 session: Some(context.session.clone()),
+                ..NewJob::new(&arguments.schedule.0, &task)
             })
             .await?;
         let notice = self.jobs.describe_absence().await.map_err(AutomatorError::from)?;
@@ -130,13 +132,24 @@ impl Tool for AddJob {
             Some(described) => format!("{schedule} ({described})"),
             None => schedule.clone(),
         };
-        let summary = format!(
-            "{}\n{}\nIt runs by itself, without you, with the rights that you have now.",
+        let mut summary = format!(
+            "{}\n{}\n",
             make_lines_visible(&when, "When: "),
             make_lines_visible(&arguments.task, "Task: "),
         );
-        let step = ProposedStep::new([schedule.as_str(), arguments.task.as_str()]);
-        let carried_text = Some(CarriedText { text: arguments.task.clone(), to: None });
+        // The job keeps the workflow as it is now.
+        let workflow = find_workflow_name(&arguments.task)
+            .and_then(|name| self.jobs.known_workflows.find_one(name));
+        let definition = workflow.as_deref().and_then(|text| Definition::parse(text).ok());
+        if let Some(definition) = &definition {
+            summary.push_str(&describe_workflow(&self.jobs, definition));
+            summary.push('\n');
+        }
+        summary.push_str("It runs by itself, without you, with the rights that you have now.");
+        let workflow = workflow.unwrap_or_default();
+        let step = ProposedStep::new([schedule.as_str(), &arguments.task, &workflow]);
+        let text = format!("{}\n{workflow}", arguments.task);
+        let carried_text = Some(CarriedText { text, to: None });
         Some(Proposal { carried_text, ..Proposal::of_step(summary, step) })
     }
 
@@ -146,10 +159,9 @@ impl Tool for AddJob {
 
     fn report(&self, _: &AddArguments, output: &AddOutput) -> Option<CallReport> {
         let job = &output.job;
-        let purpose = if job.action == "remind" {
-            format!("I'll remind you: {}", job.task)
-        } else {
-            format!("The job {} is set up", code_span(&job.id))
+        let purpose = match job.action {
+            "remind" => format!("I'll remind you: {}", job.task),
+            _ => format!("The job {} is set up", code_span(&job.id)),
         };
         let summary = format!("{purpose} — {} ({}).", job.schedule, job.timezone);
         let next: Vec<String> = job.next.iter().map(|time| format!("- {time}")).collect();

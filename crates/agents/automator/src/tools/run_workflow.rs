@@ -77,33 +77,8 @@ impl RunWorkflow {
         }
     }
 
-    fn describe_step(&self, step: &Step) -> String {
-        let action = match &step.action {
-            Action::Task { agent: Some(agent), task } => format!("{agent}: {}", task.source()),
-            Action::Task { agent: None, task } => task.source(),
-            Action::Call { tool, .. } => {
-                let level = match self.jobs.known_workflows.level(tool) {
-                    Some(SafetyLevel::Dangerous) => "dangerous; asks each time",
-                    Some(SafetyLevel::Moderate) => "changes Lango's own data",
-                    Some(SafetyLevel::Safe) => "only reads",
-                    None => "not a tool of this team now",
-                };
-                format!("tool {tool} ({level})")
-            }
-            Action::Approval => "asks a person".to_owned(),
-        };
-        let each = if step.for_each.is_some() { ", for each item" } else { "" };
-        make_visible(&to_one_line(&format!("{}: {action}{each}", step.id), MAX_LINE_CHARACTERS))
-    }
-
     fn summarise(&self, definition: &Definition, inputs: &Map<String, Value>) -> String {
-        let mut lines = vec![format!("Run the workflow {}:", definition.name)];
-        let steps = definition.steps.iter().take(MAX_SHOWN_COUNT);
-        lines.extend(steps.map(|step| format!("  {}", self.describe_step(step))));
-        let more = definition.steps.len().saturating_sub(MAX_SHOWN_COUNT);
-        if more > 0 {
-            lines.push(format!("  … and {more} more steps"));
-        }
+        let mut lines = vec![describe_workflow(&self.jobs, definition)];
         if !inputs.is_empty() {
             let inputs = Value::Object(inputs.clone()).to_string();
             lines.push(make_lines_visible(&to_one_line(&inputs, 1000), "Inputs: "));
@@ -111,6 +86,37 @@ impl RunWorkflow {
         lines.push("It runs by itself, with the rights that you have now.".to_owned());
         lines.join("\n")
     }
+}
+
+/// Lists the steps of a workflow for a question, with how much harm they can do.
+pub(crate) fn describe_workflow(jobs: &JobBook, definition: &Definition) -> String {
+    let mut lines = vec![format!("Run the workflow {}:", definition.name)];
+    let steps = definition.steps.iter().take(MAX_SHOWN_COUNT);
+    lines.extend(steps.map(|step| format!("  {}", describe_step(jobs, step))));
+    let more = definition.steps.len().saturating_sub(MAX_SHOWN_COUNT);
+    if more > 0 {
+        lines.push(format!("  … and {more} more steps"));
+    }
+    lines.join("\n")
+}
+
+fn describe_step(jobs: &JobBook, step: &Step) -> String {
+    let action = match &step.action {
+        Action::Task { agent: Some(agent), task } => format!("{agent}: {}", task.source()),
+        Action::Task { agent: None, task } => task.source(),
+        Action::Call { tool, .. } => {
+            let level = match jobs.known_workflows.level(tool) {
+                Some(SafetyLevel::Dangerous) => "dangerous; asks each time",
+                Some(SafetyLevel::Moderate) => "changes Lango's own data",
+                Some(SafetyLevel::Safe) => "only reads",
+                None => "not a tool of this team now",
+            };
+            format!("tool {tool} ({level})")
+        }
+        Action::Approval => "asks a person".to_owned(),
+    };
+    let each = if step.for_each.is_some() { ", for each item" } else { "" };
+    make_visible(&to_one_line(&format!("{}: {action}{each}", step.id), MAX_LINE_CHARACTERS))
 }
 
 impl Tool for RunWorkflow {

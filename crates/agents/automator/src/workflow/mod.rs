@@ -23,6 +23,7 @@ pub use definitions::SavedWorkflow;
 pub use engine::{Lookup, TeamDirectory, WorkflowEngine};
 pub(crate) use known::KnownWorkflows;
 pub use run::{RunState, WorkflowRun};
+pub(crate) use runs::build_start;
 pub use runs::{NewRun, Workflows};
 pub use step::StepState;
 pub use view::{StepView, WorkflowRunView};

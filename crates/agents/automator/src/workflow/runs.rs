@@ -66,11 +66,9 @@ impl Workflows {
             ended_at: None,
             revision: 0,
         };
-        let mut batch = Batch::from(build_insert(&run));
-        for (position, step) in definition.steps.iter().enumerate() {
-            batch.push(
-                StepRow::new(position, WHOLE, &step.id, StepState::Pending).build_write(&run.id),
-            );
+        let mut batch = Batch::new();
+        for statement in build_start(&run, &definition, "") {
+            batch.push(statement);
         }
         self.jobs.database.write(batch).await?;
         self.jobs.wake.notify_one();
@@ -362,11 +360,19 @@ fn unknown_step(run: &WorkflowRun, step: &str) -> AutomatorError {
     AutomatorError::Refused(format!("{id} has no step {step:?}. See: lango workflow status {id}"))
 }
 
-fn build_insert(run: &WorkflowRun) -> Statement {
+/// Returns the statements that start a run. Its first steps are queued by the engine.
+pub(crate) fn build_start(run: &WorkflowRun, definition: &Definition, job: &str) -> Vec<Statement> {
+    let steps = definition.steps.iter().enumerate().map(|(position, step)| {
+        StepRow::new(position, WHOLE, &step.id, StepState::Pending).build_write(&run.id)
+    });
+    std::iter::once(build_insert(run, job)).chain(steps).collect()
+}
+
+fn build_insert(run: &WorkflowRun, job: &str) -> Statement {
     Statement::new(
         "INSERT INTO workflow_runs (id, name, client, workspace, definition, inputs, state, reason, \
-         outputs, depth, session, created_at, ended_at, next_look, revision) VALUES ($1, $2, $3, $4, $5, \
-         $6, $7, '', '{}', $8, $9, $10, NULL, 0, 0)",
+         outputs, depth, session, created_at, ended_at, next_look, revision, job) VALUES ($1, $2, $3, $4, \
+         $5, $6, $7, '', '{}', $8, $9, $10, NULL, 0, 0, $11)",
     )
     .bind(run.id.as_str())
     .bind(run.name.as_str())
@@ -378,6 +384,7 @@ fn build_insert(run: &WorkflowRun) -> Statement {
     .bind(run.depth)
     .bind(run.session.as_ref().map_or("", SessionId::as_str))
     .bind(run.created_at.as_microseconds())
+    .bind(job)
 }
 
 /// Reads the ids in the first column.

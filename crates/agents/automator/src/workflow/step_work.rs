@@ -20,7 +20,7 @@ const MAX_TITLE_CHARACTERS: usize = 60;
 /// What a step does, with every template filled in.
 pub(crate) enum FilledAction {
     Message(UserMessage),
-    Call { tool: String, arguments: String },
+    Call { tool: String, arguments: String, carries_foreign_text: bool },
 }
 
 impl FilledAction {
@@ -35,10 +35,11 @@ impl FilledAction {
                 }
                 Some(Self::Message(UserMessage { attachment, ..UserMessage::new(text) }))
             }
-            Action::Call { tool, arguments } => {
-                let arguments = arguments.render(values)?.to_string();
-                Some(Self::Call { tool: tool.clone(), arguments })
-            }
+            Action::Call { tool, arguments } => Some(Self::Call {
+                tool: tool.clone(),
+                arguments: arguments.render(values)?.to_string(),
+                carries_foreign_text: step.passes_on_outputs(),
+            }),
             Action::Approval => None,
         })
     }
@@ -47,7 +48,7 @@ impl FilledAction {
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Message(message) => message.rendered().into_owned(),
-            Self::Call { tool, arguments } => format!("{tool} {arguments}"),
+            Self::Call { tool, arguments, .. } => format!("{tool} {arguments}"),
         }
     }
 
@@ -62,8 +63,9 @@ impl FilledAction {
     pub(crate) fn into_input(self, owner: Option<AgentName>) -> Option<TurnInput> {
         Some(match self {
             Self::Message(message) => TurnInput::Message(message),
-            Self::Call { tool, arguments } => {
-                TurnInput::Call(DirectCall { agent: owner?, tool, arguments })
+            Self::Call { tool, arguments, carries_foreign_text } => {
+                let agent = owner?;
+                TurnInput::Call(DirectCall { agent, tool, arguments, carries_foreign_text })
             }
         })
     }

@@ -3,9 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod job_workflows;
 mod limits;
+mod nights;
+mod notifications;
 mod samples;
 mod scheduling;
+mod spending;
 mod turns;
 mod workflows;
 
@@ -22,6 +26,18 @@ lango_store::on_both_engines! {
     limits::an_owner_has_so_many_jobs_and_tasks,
     limits::a_job_is_found_by_what_people_call_it,
     limits::what_cannot_be_scheduled_is_not_stored,
+    nights::r20_each_night_has_one_run_in_three_zones,
+    nights::r20_a_leap_day_comes_in_leap_years,
+    nights::a_job_keeps_its_zone_when_that_of_the_machine_changes,
+    notifications::an_end_is_told_once_however_many_look,
+    notifications::a_job_says_who_is_notified_of_it,
+    notifications::a_failed_delivery_waits_or_is_given_up,
+    notifications::a_delivery_of_a_dead_process_is_taken_over,
+    spending::a_run_ends_at_its_budget,
+    spending::tokens_and_cost_count,
+    spending::a_day_has_a_budget_for_all_jobs_and_processes,
+    job_workflows::a_job_starts_its_workflow_once_and_keeps_it,
+    job_workflows::a_workflow_that_is_not_there_is_refused,
     workflows::steps_run_as_parallel_as_the_graph_allows,
     workflows::of_many_engines_one_starts_each_step,
     workflows::a_list_is_done_item_by_item_within_the_limit,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lango_automator::{AutomatorSettings, JobAction, JobBook, NewJob, Scheduler};
-use lango_protocol::{Space, Timestamp};
+use lango_automator::{AutomatorSettings, JobBook, NewJob, Scheduler};
+use lango_protocol::Timestamp;
 use lango_schedule::Zone;
 use lango_store::{DatabaseLocation, Journal, WorkItem, WorkScope};
 
@@ -26,17 +26,7 @@ pub(crate) async fn open(location: &DatabaseLocation) -> JobBook {
 }
 
 pub(crate) fn new_job(schedule: &str, task: &str) -> NewJob {
-    NewJob {
-        name: None,
-        schedule: schedule.to_owned(),
-        task: task.to_owned(),
-        action: JobAction::Run,
-        zone: None,
-        catch_up: None,
-        overlap: None,
-        space: Space::Owner,
-        session: None,
-    }
+    NewJob::new(schedule, task)
 }
 
 pub(crate) fn scheduler(jobs: &JobBook) -> Scheduler {

@@ -8,17 +8,26 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
 use cap_std::fs::{Permissions, PermissionsExt as _};
 use lango_tool::ToolError;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 
 use crate::changes::{ChangeKind, FileChange, PreviousFile};
 
 use super::visibility::hidden_error;
 use super::{EntryKind, Workspace, WorkspacePath, is_git, open_regular, permission_bits};
+
+/// Begins the names of files that are being written.
+const TEMPORARY_PREFIX: &str = ".lango-write-";
+/// Limits the entries of a directory that are looked at for files that were left behind.
+const MAX_LEFTOVER_LOOK_COUNT: usize = 1000;
+/// A file of a dead process that is younger may belong to a process that cannot be seen from here.
+const MIN_LEFTOVER_AGE: Duration = Duration::from_mins(1);
 
 /// Names a file in the workspace that may be written to.
 #[derive(Debug)]
@@ -266,9 +275,10 @@ impl<'a> TemporaryFile<'a> {
         // Until it has the mode of the file it replaces, no other user may read it.
         let first = if mode.is_some() { 0o600 } else { 0o666 };
         options.write(true).create_new(true).mode(first);
+        remove_leftovers(directory);
         loop {
             let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-            let name = format!(".lango-write-{}-{number}", std::process::id());
+            let name = format!("{TEMPORARY_PREFIX}{}-{number}", std::process::id());
             match directory.open_with(&name, &options) {
                 // It was left behind by a process that had the same id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -311,6 +321,27 @@ impl Drop for TemporaryFile<'_> {
     }
 }
 
+/// Removes the files that killed processes left in a directory while they wrote. What cannot be removed
+/// stays: it disturbs no write.
+fn remove_leftovers(directory: &Dir) {
+    let Ok(entries) = directory.entries() else { return };
+    for entry in entries.take(MAX_LEFTOVER_LOOK_COUNT).flatten() {
+        let name = entry.file_name();
+        let Some(process) = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_PREFIX))
+        else {
+            continue;
+        };
+        let id = process.split('-').next().and_then(|id| id.parse().ok()).and_then(Pid::from_raw);
+        let is_gone = id.is_some_and(|id| test_kill_process(id) == Err(Errno::SRCH));
+        let age = entry.metadata().and_then(|metadata| metadata.modified());
+        let age = age.ok().and_then(|time| time.into_std().elapsed().ok());
+        // A process in another container has an id that is not known here; no write takes so long.
+        if is_gone && age.is_some_and(|age| age >= MIN_LEFTOVER_AGE) {
+            drop(directory.remove_file(&name));
+        }
+    }
+}
+
 /// Opens a directory in a directory; a link is not followed.
 pub(super) fn open_child(directory: &Dir, name: &OsStr) -> Result<Dir, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -339,4 +370,41 @@ fn check_replaceable(location: &WorkspacePath, metadata: &Metadata) -> Result<()
         )));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn a_write_removes_what_killed_processes_left_in_the_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let (dead, alive) = (child.id(), std::process::id());
+        let leave = |name: String, age: u64| {
+            let file = File::create(directory.path().join(name)).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+        };
+        leave(format!(".lango-write-{dead}-0"), 600);
+        leave(format!(".lango-write-{dead}-1"), 5);
+        leave(format!(".lango-write-{alive}-900"), 600);
+        leave(".lango-write-notes".to_owned(), 600);
+        let opened = Dir::open_ambient_dir(directory.path(), cap_std::ambient_authority()).unwrap();
+        drop(TemporaryFile::create(&opened, None).unwrap());
+        let mut left: Vec<String> = std::fs::read_dir(directory.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        let mut expected = vec![
+            format!(".lango-write-{dead}-1"),
+            format!(".lango-write-{alive}-900"),
+            ".lango-write-notes".to_owned(),
+        ];
+        expected.sort();
+        assert_eq!(left, expected);
+    }
 }

@@ -5,7 +5,7 @@ mod cutting;
 mod failures;
 mod hostile;
 mod membership;
-mod peer;
+pub(crate) mod peer;
 mod talking;
 
 pub(crate) use hostile::serve_card;

@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     NodeThree,
     /// One that misbehaves.
     Hostile,
+    /// No agent, but a server of e-mail.
+    Smtp,
 }
 
 /// An agent under way. Killed when dropped.
@@ -58,6 +60,7 @@ impl Peer {
                 ("node/node_modules/.bin/node", "node/a2a_agent.mjs", &["--binding", "rest"])
             }
             Kind::NodeThree => ("node/node_modules/.bin/node", "node/a2a03_agent.mjs", &[]),
+            Kind::Smtp => ("python/smtp/bin/python", "python/smtp_server.py", &[]),
             Kind::Hostile => ("python/a2a/bin/python", "python/hostile_a2a.py", &[]),
         };
         let mut child = Command::new(installed().join(interpreter))

@@ -72,6 +72,7 @@ async fn turn(tools: &[&str], script: &str, text: &str) -> (Vec<Event>, Vec<Requ
         context: Vec::new(),
         observers: Vec::new(),
         advisor: None,
+        spend_guard: None,
         scrubber: Scrubber::default(),
         settings: Settings::default(),
         workspace: String::new(),
