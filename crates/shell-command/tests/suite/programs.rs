@@ -75,6 +75,10 @@ fn arguments_that_run_or_write_need_an_exact_rule() {
         "ip netns exec a b",
         "curl -o x y",
         "wget -O x y",
+        // A longer option begins like a listed one, and a shortened one is its beginning.
+        "wget --output-document=x y",
+        "wget --execut robots=off y",
+        "rg --pre-glob x y",
         "curl --config x",
         "sed 's/a/b/e' x",
         "sed 's/a/b/w y' x",
