@@ -109,7 +109,7 @@ pub(crate) fn asks_how_long(words: &str) -> bool {
 pub(crate) fn asks_for_detail_of_user(words: &str) -> bool {
     const DETAILS: [&str; 9] =
         ["name", "birthday", "number", "code", "address", "phone", "age", "anniversary", "colour"];
-    /// What has such details, and is looked up elsewhere.
+    /// What has such details, and is looked up in another place.
     const OTHERS: [&str; 15] = [
         "file",
         "files",

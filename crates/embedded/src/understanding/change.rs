@@ -2,6 +2,8 @@
 
 use super::evidence::class_of_tool;
 use lango_phrases::folders::{names_of_folders, read_nested_folders};
+use lango_phrases::mentions::is_placeholder;
+pub(super) use lango_phrases::mentions::is_pronoun;
 
 use super::file_names::{FoundEntry, WantedEntry};
 use super::sources::{FoundSources, strip_filler};
@@ -445,68 +447,6 @@ pub(super) fn says_rename(request: &RequestWords<'_>) -> bool {
 
 fn says_new_file(request: &RequestWords<'_>) -> bool {
     request.has_any(&["new", "create", "make", "touch", "start", "add", "empty"])
-}
-
-/// Tells whether a mention only points to something.
-pub(super) fn is_pronoun(mention: &str) -> bool {
-    let mention = mention.to_lowercase();
-    matches!(
-        mention.trim_end_matches(['.', '!', '?']),
-        "it" | "that"
-            | "this"
-            | "them"
-            | "those"
-            | "these"
-            | "there"
-            | "one"
-            | "ones"
-            | "here"
-            | "same"
-            | "same place"
-            | "file"
-            | "files"
-            | "folder"
-            | "both"
-            | "all"
-            | "something"
-            | "stuff"
-            | "stuff we dont need"
-            | "somewhere"
-            | "somewhere safe"
-            | "that one"
-            | "this one"
-            | "the file"
-            | "first one"
-            | "second one"
-            | "last one"
-            | "other one"
-            | "thing"
-            | "things"
-            | "that file"
-            | "this file"
-            | "chapter"
-            | "new name"
-            | "a new name"
-    )
-}
-
-/// Tells whether a text only announces what is to be written.
-fn is_placeholder(content: &str) -> bool {
-    matches!(
-        content.to_lowercase().trim(),
-        "a line"
-            | "line"
-            | "something"
-            | "a note"
-            | "text"
-            | "this"
-            | "that"
-            | "it"
-            | "one"
-            | "another line"
-            | "a new line"
-            | "some text"
-    )
 }
 
 fn ask_what_to_do(files: &[String]) -> String {

@@ -1,5 +1,7 @@
 //! Makes the calls that only look: files, directories, and texts in them.
 
+pub(super) use lango_phrases::mentions::is_here;
+
 use super::file_names::{FoundEntry, WantedEntry};
 use super::lines::{LineRange, find_lines};
 use super::sources::strip_filler;
@@ -442,43 +444,6 @@ pub(super) fn ask_for_file(mention: Option<&str>, near: &[String]) -> RequestRea
         Some(mention) => RequestReading::Ask(Question::about_name(text, mention)),
         None => ask(text),
     }
-}
-
-/// Tells whether a place is the workspace itself.
-pub(super) fn is_here(mention: &str) -> bool {
-    let mention = mention.to_lowercase();
-    let mention = mention
-        .trim_start_matches("the ")
-        .trim_start_matches("this ")
-        .trim_start_matches("my ")
-        .trim_start_matches("current ")
-        .trim_start_matches("whole ");
-    matches!(
-        mention,
-        "here"
-            | "."
-            | "./"
-            | "folder"
-            | "directory"
-            | "dir"
-            | "workspace"
-            | "project"
-            | "repo"
-            | "repository"
-            | "everywhere"
-            | "all files"
-            | "files"
-            | "root"
-            | "this"
-            | "there"
-            | "current directory"
-            | "current folder"
-            | "all folders"
-            | "subfolders"
-            | "computer"
-            | "it"
-            | "in here"
-    )
 }
 
 /// Quotes a path for a shell.

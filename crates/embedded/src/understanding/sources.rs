@@ -1,5 +1,8 @@
 //! Finds the files that a request is about.
 
+pub(super) use lango_phrases::mentions::strip_filler;
+use lango_phrases::mentions::{COUNTING_WORDS, is_plural, split_names, wants_all};
+
 use super::file_names::{FoundEntry, MAX_LISTED_NAMES, WantedEntry};
 use super::kinds_of_files::{extensions_of, is_plural_type};
 use super::words::RequestWords;
@@ -487,78 +490,9 @@ fn says_one(request: &RequestWords<'_>) -> bool {
     words.windows(3).any(is_one) && !wants_all(request)
 }
 
-fn wants_all(request: &RequestWords<'_>) -> bool {
-    request.has_any(&["all", "both", "every", "each", "them"])
-}
-
 /// Words that end the search for what an order is about.
 #[rustfmt::skip]
 const ORDER_WORDS: &[&str] = &[
     "delete", "remove", "rm", "erase", "trash", "nuke", "wipe", "purge", "bin", "scrap", "ditch", "drop",
     "clear", "kill", "discard", "please", "pls", "rid", "of", "throw", "away", "out", "move", "copy", "mv", "cp", "put", "take", "bring", "rename", "duplicate",
 ];
-
-/// Words that count files, and say nothing about their names.
-#[rustfmt::skip]
-const COUNTING_WORDS: &[&str] = &[
-    "the", "both", "all", "every", "each", "two", "three", "four", "of", "copies", "copy", "my",
-    "our", "a", "file", "files",
-];
-
-/// Tells whether a mention is of several files: "both reports", "the two invoices".
-fn is_plural(mention: &str) -> bool {
-    let request = RequestWords::of(mention);
-    request.has_any(&["both", "all", "every", "each", "two", "three", "four"])
-        || request.words.iter().any(|word| {
-            !word.text.contains('.')
-                && word.text.len() > 3
-                && super::spelling::singular(&word.text) != word.text
-        })
-}
-
-/// Splits "a, b and c" into its names.
-fn split_names(mention: &str) -> Vec<&str> {
-    let mut parts = vec![mention];
-    for separator in [", and also ", " and also ", ", and ", " and ", " & ", " plus ", ", ", ","] {
-        parts = parts.into_iter().flat_map(|part| part.split(separator)).collect();
-    }
-    parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect()
-}
-
-/// Removes words before and after a name that are no part of it.
-pub(super) fn strip_filler(mention: &str) -> &str {
-    let mut mention = mention.trim().trim_matches([',', ';', ':', '?', '!']).trim();
-    loop {
-        let before = mention;
-        for word in [
-            "the ",
-            "my ",
-            "our ",
-            "your ",
-            "this ",
-            "that ",
-            "file ",
-            "file called ",
-            "called ",
-            "named ",
-            "folder ",
-        ] {
-            // A capital letter may begin a name: "The Lighthouse".
-            if let Some(rest) = mention.strip_prefix(word).filter(|rest| !rest.is_empty()) {
-                mention = rest.trim_start();
-            }
-        }
-        for word in [
-            " please", " plz", " pls", " for me", " now", " thanks", " again", " too", " as well",
-            " instead",
-        ] {
-            let at = mention.len().saturating_sub(word.len());
-            if at > 0 && mention.is_char_boundary(at) && mention[at..].eq_ignore_ascii_case(word) {
-                mention = mention[..at].trim_end_matches([' ', ',']);
-            }
-        }
-        if mention == before {
-            return mention;
-        }
-    }
-}

@@ -64,7 +64,7 @@ fn what_is_counted_is_split() {
 #[test]
 fn the_end_of_an_input_is_no_step() {
     for text in
-        ["type hello into e15, then enter", "the box should say hinge and then be submitted"]
+        ["type hello into e15, then enter", "the field should say hinge and then be submitted"]
     {
         assert_eq!(RequestStructure::of(text), RequestStructure::One, "{text}");
     }
