@@ -111,6 +111,15 @@ pub enum KeyStoreError {
         /// The site.
         origin: String,
     },
+    /// For the model and the user: a header goes to one site, and it is not said to which.
+    #[error(
+        "the secret {name} goes to one site as a header: say to which one, such as https://github.com, \
+         or bind it: lango secrets set {name} --origin SITE"
+    )]
+    NoOrigin {
+        /// Its name.
+        name: EntryName,
+    },
     /// For the user: a value is too large.
     #[error("the value is too large for the vault. Encrypt it as a file: crypto_encrypt")]
     TooLarge,

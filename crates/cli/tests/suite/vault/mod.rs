@@ -3,6 +3,7 @@
 mod commands;
 mod credentials;
 mod forms;
+mod headers;
 mod scenarios;
 mod turns;
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use lango_egress::{ClientLimits, FetchError, Guard, GuardedClient, RedirectScope};
+use lango_egress::{
+    ClientLimits, FetchError, Guard, GuardedClient, HeaderMap, Method, RedirectScope,
+};
 use url::Url;
 
 use super::super::read::{FileContent, ReadLimits, UnreadableReason};
@@ -11,6 +13,16 @@ use super::super::read::{FileContent, ReadLimits, UnreadableReason};
 #[derive(Debug, Clone)]
 pub struct PageFetcher {
     client: GuardedClient,
+    credential: Option<SiteCredential>,
+}
+
+/// A header that proves to one site who asks. Its value is marked as sensitive, so that no log shows
+/// it and no redirect to another origin takes it along.
+#[derive(Debug, Clone)]
+pub(in super::super) struct SiteCredential {
+    /// The origin of the site.
+    pub(in super::super) origin: String,
+    pub(in super::super) headers: HeaderMap,
 }
 
 /// Says why a page was not fetched.
@@ -27,16 +39,27 @@ impl PageFetcher {
         let bytes = usize::try_from(limits.max_file_bytes).unwrap_or(usize::MAX);
         let limits =
             ClientLimits { bytes, time: Duration::from_mins(2), ..ClientLimits::default() };
-        Self { client: GuardedClient::new(guard, limits) }
+        Self { client: GuardedClient::new(guard, limits), credential: None }
     }
 
     /// Limits redirects to the site of an address, which a question or a rule was about.
     pub(super) fn within_site(self) -> Self {
-        Self { client: self.client.with_redirects(RedirectScope::SameSite) }
+        Self { client: self.client.with_redirects(RedirectScope::SameSite), ..self }
+    }
+
+    /// Sends a header along to its site.
+    pub(super) fn with_credential(self, credential: SiteCredential) -> Self {
+        Self { credential: Some(credential), ..self }
     }
 
     pub(super) async fn fetch_page(&self, url: &Url) -> Result<FileContent, FetchFailure> {
-        let fetched = self.client.get(url.as_str()).await.map_err(|error| match error {
+        let credential = self
+            .credential
+            .as_ref()
+            .filter(|credential| url.origin().ascii_serialization() == credential.origin);
+        let headers = credential.map_or_else(HeaderMap::new, |found| found.headers.clone());
+        let sent = self.client.send(Method::GET, url.as_str(), headers, Vec::new()).await;
+        let fetched = sent.map_err(|error| match error {
             FetchError::TooLong { max_bytes: most, .. } => {
                 let most = most as u64;
                 FetchFailure::Other(UnreadableReason::TooLarge { bytes: most + 1, most })

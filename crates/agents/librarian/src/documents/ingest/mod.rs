@@ -24,6 +24,7 @@ use super::walk::{WalkStep, walk_files};
 use prepare::{DocumentProducer, PreparedDocument, SeenPaths, SourceOutcome, read_ahead};
 
 pub use fetch::PageFetcher;
+pub(super) use fetch::SiteCredential;
 pub use report::{IngestProgress, IngestReport, SkippedSource, SourceNote};
 pub use source::{IngestSource, SourceError};
 
@@ -77,6 +78,11 @@ impl Ingester {
     ) -> std::io::Result<Self> {
         let access = FileAccess::within(root, places, excluded)?;
         Ok(Self { access, fetch: self.fetch.map(PageFetcher::within_site), ..self })
+    }
+
+    /// Sends a header along to its site.
+    pub(super) fn with_credential(self, credential: SiteCredential) -> Self {
+        Self { fetch: self.fetch.map(|fetch| fetch.with_credential(credential)), ..self }
     }
 
     /// Returns the index that documents are written to.
