@@ -90,6 +90,17 @@ pub enum SecretsCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Move keys and tokens that stand in the configuration's file into the vault.
+    #[command(after_help = "Examples:
+  lango secrets import-config
+  lango secrets import-config --dry-run    which they are, without changing anything
+
+In the file, secret:NAME takes the place of each. Comments and all else stay.")]
+    ImportConfig {
+        /// Only list them.
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Delete a secret for good.
     #[command(after_help = "Examples:
   lango secrets delete github-token
