@@ -45,6 +45,22 @@ pub(crate) fn ensure_faketime() -> Result<()> {
     install("libfaketime", "install libfaketime and try again")
 }
 
+/// The programs of a desktop's keyring that the tests start, with the packages that have them.
+const KEYRING: [(&str, &str); 3] =
+    [("gnome-keyring-daemon", "gnome-keyring"), ("dbus-daemon", "dbus"), ("dbus-send", "dbus")];
+
+/// Makes sure of a keyring and a D-Bus, with which the tests of the vault play a desktop.
+pub(crate) fn ensure_keyring() -> Result<()> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    for (program, package) in KEYRING {
+        if !std::env::split_paths(&path).any(|place| place.join(program).is_file()) {
+            println!("{program} is missing: installing {package} with apt-get");
+            install(package, &format!("install {program} and try again"))?;
+        }
+    }
+    Ok(())
+}
+
 /// Installs a package. The hint is for a person whose system does it in another way.
 pub(crate) fn install(package: &str, hint: &str) -> Result<()> {
     apt_get(&["update"], hint)?;

@@ -93,6 +93,7 @@ fn tests(options: &Options, steps: &mut Steps) -> Result<()> {
     packages::ensure_bubblewrap()?;
     packages::ensure_chromium()?;
     packages::ensure_faketime()?;
+    packages::ensure_keyring()?;
     let peers = steps.take("peers", "cargo xtask peers", peers::ensure)?;
     let start = "cargo xtask postgres -- true";
     let server = steps.take("PostgreSQL server", start, PrivateServer::start)?;

@@ -1,7 +1,7 @@
 //! Keeps secrets and keys in the database, each encrypted with a key of its own.
 //!
-//! A *master key* encrypts the keys of the values. It is stored only wrapped: by a key file, or by a
-//! passphrase ([`KeyStore::unlock`]). Every use of a value is recorded in a chain of hashes
+//! A *master key* encrypts the keys of the values. It is stored only wrapped: by a key file, by a key in
+//! the system's keyring, or by a passphrase ([`KeyStore::unlock`]). Every use of a value is recorded in a chain of hashes
 //! ([`AuditRecord`]). A [`SecretHandles`] gives out names for values that only the program resolves.
 //! Who may use a value is decided by the runtime and its user.
 
@@ -14,9 +14,11 @@ mod error;
 mod export;
 mod handles;
 mod key_file;
+mod keyring;
 mod master;
 mod passphrase;
 mod process;
+mod restoration;
 mod rotation;
 mod schema;
 mod secret;

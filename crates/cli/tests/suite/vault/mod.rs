@@ -4,6 +4,7 @@ mod commands;
 mod credentials;
 mod forms;
 mod headers;
+mod keyring;
 mod scenarios;
 mod turns;
 
