@@ -5,6 +5,7 @@ mod credentials;
 mod forms;
 mod headers;
 mod keyring;
+mod memory;
 mod scenarios;
 mod turns;
 
