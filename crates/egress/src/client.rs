@@ -44,6 +44,30 @@ pub enum RedirectScope {
     SameSite,
 }
 
+/// Headers that prove to one site who asks. Their values are marked as sensitive, so that no log shows
+/// them and no redirect to another origin takes them along.
+#[derive(Debug, Clone)]
+pub struct SiteCredential {
+    /// The origin of the site, as browsers write it.
+    pub origin: String,
+    /// The headers.
+    pub headers: HeaderMap,
+}
+
+impl SiteCredential {
+    /// Creates a credential of one header.
+    pub fn new(origin: String, name: HeaderName, mut value: HeaderValue) -> Self {
+        value.set_sensitive(true);
+        Self { origin, headers: HeaderMap::from_iter([(name, value)]) }
+    }
+
+    /// Returns the headers for an address: none if it is of another site.
+    pub fn headers_for(&self, url: &Url) -> HeaderMap {
+        let is_same = url.origin().ascii_serialization() == self.origin;
+        if is_same { self.headers.clone() } else { HeaderMap::new() }
+    }
+}
+
 /// The response of a fetch.
 #[derive(Debug, Clone)]
 pub struct FetchedResponse {

@@ -143,6 +143,9 @@ pub enum KeyStoreError {
         /// Its name.
         name: EntryName,
     },
+    /// For the model: a secret cannot be sent in this way.
+    #[error("{0}. Nothing was sent")]
+    Header(String),
     /// For the user: a value is too large.
     #[error("the value is too large for the vault. Encrypt it as a file: crypto_encrypt")]
     TooLarge,

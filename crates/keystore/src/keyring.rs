@@ -122,7 +122,6 @@ mod secret_service {
         HashMap::from([("application", "lango"), ("vault", &*item.vault), ("item", &*item.item)])
     }
 
-    #[expect(clippy::needless_pass_by_value, reason = "it is passed to `map_err`")]
     fn explain(error: Error) -> String {
         match error {
             Error::Unavailable => "this session has none, or no D-Bus to reach it".to_owned(),

@@ -13,6 +13,7 @@ mod entry;
 mod error;
 mod export;
 mod handles;
+mod header_secret;
 mod key_file;
 mod keyring;
 mod master;
@@ -35,6 +36,7 @@ pub use entry::{EntryAttributes, EntryInfo, EntryKind, EntryName, InvalidEntryNa
 pub use error::KeyStoreError;
 pub use export::ImportReport;
 pub use handles::{HandleInfo, HandlePlace, HandleRequest, HandleUse, SecretHandles};
+pub use header_secret::HeaderSecret;
 pub use passphrase::DerivationCost;
 pub use process::protect_process_memory;
 pub use secret::SecretBytes;

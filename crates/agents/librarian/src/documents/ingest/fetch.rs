@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lango_egress::{
-    ClientLimits, FetchError, Guard, GuardedClient, HeaderMap, Method, RedirectScope,
+    ClientLimits, FetchError, Guard, GuardedClient, Method, RedirectScope, SiteCredential,
 };
 use url::Url;
 
@@ -14,15 +14,6 @@ use super::super::read::{FileContent, ReadLimits, UnreadableReason};
 pub struct PageFetcher {
     client: GuardedClient,
     credential: Option<SiteCredential>,
-}
-
-/// A header that proves to one site who asks. Its value is marked as sensitive, so that no log shows
-/// it and no redirect to another origin takes it along.
-#[derive(Debug, Clone)]
-pub(in super::super) struct SiteCredential {
-    /// The origin of the site.
-    pub(in super::super) origin: String,
-    pub(in super::super) headers: HeaderMap,
 }
 
 /// Says why a page was not fetched.
@@ -53,11 +44,8 @@ impl PageFetcher {
     }
 
     pub(super) async fn fetch_page(&self, url: &Url) -> Result<FileContent, FetchFailure> {
-        let credential = self
-            .credential
-            .as_ref()
-            .filter(|credential| url.origin().ascii_serialization() == credential.origin);
-        let headers = credential.map_or_else(HeaderMap::new, |found| found.headers.clone());
+        let credential = self.credential.as_ref();
+        let headers = credential.map(|credential| credential.headers_for(url)).unwrap_or_default();
         let sent = self.client.send(Method::GET, url.as_str(), headers, Vec::new()).await;
         let fetched = sent.map_err(|error| match error {
             FetchError::TooLong { max_bytes: most, .. } => {

@@ -11,6 +11,7 @@ mod source;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lango_egress::SiteCredential;
 use lango_places::Places;
 use lango_protocol::Space;
 use lango_retrieval::{EntryKey, EntryKind, PutOutcome, Retrieval, RetrievalError, RetrievalIndex};
@@ -24,7 +25,6 @@ use super::walk::{WalkStep, walk_files};
 use prepare::{DocumentProducer, PreparedDocument, SeenPaths, SourceOutcome, read_ahead};
 
 pub use fetch::PageFetcher;
-pub(super) use fetch::SiteCredential;
 pub use report::{IngestProgress, IngestReport, SkippedSource, SourceNote};
 pub use source::{IngestSource, SourceError};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lango_egress::Destination;
-use lango_keystore::SecretHandles;
+use lango_keystore::{HeaderSecret, SecretHandles};
 use lango_places::Places;
 use lango_protocol::{CallReport, Space};
 use lango_text::{code_span, make_visible, to_one_line};
@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use super::super::{
     DEFAULT_COLLECTION, IngestReport, IngestSource, Ingester, UnreadableReason, check_collection,
 };
-use super::header_secret::HeaderSecret;
 use super::{MAX_LISTED_COUNT, number_with_noun};
 use crate::reporting::{MAX_REMARK_CHARACTERS, describe_activity};
 
@@ -128,7 +127,9 @@ impl Tool for IngestDocuments {
         };
         let credential = match (&arguments.secret, &source) {
             (Some(secret), IngestSource::Page(url)) => {
-                Some(secret.resolve(&self.handles, url, &context).await?)
+                let resolved =
+                    secret.resolve(&self.handles, url, &context.session, &context.agent).await;
+                Some(resolved.map_err(|error| ToolError::Failed(error.to_string()))?)
             }
             (Some(_), IngestSource::Path(_)) => {
                 return Err(ToolError::Arguments("secret goes with url only".to_owned()));
@@ -196,7 +197,12 @@ impl Tool for IngestDocuments {
             let mut proposal = Proposal::outbound(summary, &address);
             proposal.steps = vec![ProposedStep::new([&address]).with_spelling(vec![url.clone()])];
             return Some(match &arguments.secret {
-                Some(secret) => secret.propose(&self.handles, &address, proposal),
+                Some(secret) => {
+                    let (line, reason) = secret.describe(&self.handles, &address);
+                    let summary = format!("{}\n{line}", proposal.summary);
+                    let always_ask = Some(proposal.always_ask.unwrap_or(reason));
+                    Proposal { summary, always_ask, ..proposal }
+                }
                 None => proposal,
             });
         }

@@ -1,6 +1,5 @@
 //! Defines the tools that ingest and list documents.
 
-mod header_secret;
 mod ingest;
 mod list;
 
