@@ -79,27 +79,11 @@ pub(crate) async fn vault(
             printer.print(&format!("Wrote {}. It has every secret and key.\n", file.display()))?;
         }
         VaultCommand::Import { file, replace, start_anew, yes } => {
-            let sealed = std::fs::read(&file)
-                .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
-            let question =
-                "Delete everything that the vault has, and that cannot be opened any more?";
-            if start_anew && !yes && !ask_to_confirm(question, "starting anew").await? {
+            if start_anew && !yes && !confirm_start_anew(context, &store).await? {
                 printer.print("It was kept.\n")?;
                 return Ok(ExitStatus::Failure);
             }
-            let passphrase = ask_passphrase("Passphrase of the file: ").await?;
-            let actor = actor("lango vault import");
-            let report = if start_anew {
-                store.start_anew(sealed, &passphrase, &actor).await?
-            } else {
-                store.import(sealed, &passphrase, replace, &actor).await?
-            };
-            let stored = plural(report.stored, "entry", "entries");
-            let kept = match report.kept {
-                0 => String::new(),
-                kept => format!(" {kept} were there already; to replace them: --replace"),
-            };
-            printer.print(&format!("Stored {stored}.{kept}\n"))?;
+            import(context, &store, &file, replace, start_anew).await?;
         }
     }
     Ok(ExitStatus::Success)
@@ -221,6 +205,43 @@ async fn change_passphrase(
     context.printer.print(
         "The vault has this passphrase now. There is no way to open it without: keep it well.\n",
     )?;
+    Ok(())
+}
+
+/// Asks before everything is deleted that does not open.
+async fn confirm_start_anew(context: &CommandContext, store: &KeyStore) -> Result<bool, Failure> {
+    // A keyring that is away today is no lost key: the user decides by the reason.
+    let why = match store.status().await {
+        Ok(status) if status.unlocked => return Err(KeyStoreError::NotLost.into()),
+        Ok(_) => KeyStoreError::Locked.to_string(),
+        Err(error) => error.to_string(),
+    };
+    context.printer.print(&format!("The vault does not open: {why}\n"))?;
+    ask_to_confirm("Delete everything that it has for good?", "starting anew").await
+}
+
+async fn import(
+    context: &CommandContext,
+    store: &KeyStore,
+    file: &Path,
+    replace: bool,
+    start_anew: bool,
+) -> Result<(), Failure> {
+    let sealed = std::fs::read(file)
+        .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+    let passphrase = ask_passphrase("Passphrase of the file: ").await?;
+    let actor = actor("lango vault import");
+    let report = if start_anew {
+        store.start_anew(sealed, &passphrase, &actor).await?
+    } else {
+        store.import(sealed, &passphrase, replace, &actor).await?
+    };
+    let stored = plural(report.stored, "entry", "entries");
+    let kept = match report.kept {
+        0 => String::new(),
+        kept => format!(" {kept} were there already; to replace them: --replace"),
+    };
+    context.printer.print(&format!("Stored {stored}.{kept}\n"))?;
     Ok(())
 }
 

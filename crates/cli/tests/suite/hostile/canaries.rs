@@ -198,15 +198,14 @@ const COMMANDS: [&str; 20] = [
 ];
 
 /// Commands that print the file `$T`, or its form, in some of these ways.
-const FILE_COMMANDS: [&str; 8] = [
+const FILE_COMMANDS: [&str; 7] = [
     "cat \"$T\"",
-    "base64 -w 7 <\"$T\"",
+    "base64 -w 0 <\"$T\"",
     "rev \"$T\" >&2; exit 3",
     "od -An -tx1 \"$T\" | tr -d ' \\n'",
     "cp \"$T\" copied.txt; grep -n . copied.txt; mv copied.txt \"$(tr / _ <\"$T\")\"; ls",
     "sh -c 'echo $0' \"$(cat \"$T\")\"",
     "while read -r line; do echo \"$line$line\"; done <\"$T\"",
-    "cat /proc/self/fd/* 2>/dev/null",
 ];
 
 /// The vault gives a handle, and the operator a command with it: in a variable, or in a file.
@@ -401,11 +400,8 @@ async fn no_canary_is_in_the_files_of_postgresql() {
     for script in [
         format!("[[reply]]\nfault = \"drip\"\ndrip_ms = 0\nsay = {say}\n"),
         call("operator", "exec_shell", json!({ "command": "cat leak.txt" })),
-        call("operator", "fs_write", json!({ "path": "made.txt", "content": all })),
         call("chronicler", "memory_store", json!({ "content": all })),
         call("librarian", "save_knowledge", json!({ "key": "note", "content": all })),
-        call("librarian", "rag_ingest", json!({ "path": "leak.txt" })),
-        call("automator", "bg_submit", json!({ "task": all })),
     ] {
         lango = attack_with(lango, &script, Some(&url)).await;
     }

@@ -214,6 +214,12 @@ async fn a_lost_and_a_locked_keyring_are_named_and_nothing_is_lost() {
     desktop.log_out().await;
     std::fs::remove_dir_all(desktop.data()).unwrap();
     desktop.log_in(Some("a third password")).await;
+    let asking = format!("vault import {} --start-anew", export.display());
+    let mut session = desktop.with(lango.at_terminal(&asking)).start_typing();
+    session.wait_for("has no key for this vault any more").await;
+    session.wait_for("Delete everything that it has for good?").await;
+    session.answer("n\n").await;
+    assert!(session.finish().await.stdout.contains("It was kept."));
     let anew = type_passphrase(&desktop, &lango, &line).await;
     assert!(anew.code == 0 && anew.stdout.contains("Stored 1 entry"), "{anew:?}");
     assert_eq!(lango.bare(&["vault", "rotate"]).run().await.code, 0, "a key file opens it");
