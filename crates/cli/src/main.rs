@@ -151,7 +151,7 @@ async fn run_command(
             commands::doctor::repair(&context?, json).await
         }
         Some(Command::Doctor { deep, json, .. }) => {
-            commands::doctor::doctor(context, printer, deep, json).await
+            Box::pin(commands::doctor::doctor(context, printer, deep, json)).await
         }
         Some(Command::Wallet { command }) => commands::wallet::wallet(&context?, command).await,
         Some(Command::Backup { command }) => commands::backup::backup(&context?, command).await,

@@ -24,7 +24,7 @@ pub(crate) struct GetArguments {
     /// Where it goes: a command, a field of a web page, or a header of requests.
     #[serde(default)]
     r#use: SecretUse,
-    /// The only site that it may go to, such as https://github.com. A header needs one.
+    /// The only site that it may go to, such as `https://github.com`. A header needs one.
     #[serde(default)]
     site: Option<String>,
 }

@@ -205,7 +205,7 @@ const FILE_COMMANDS: [&str; 7] = [
     "od -An -tx1 \"$T\" | tr -d ' \\n'",
     "cp \"$T\" copied.txt; grep -n . copied.txt; mv copied.txt \"$(tr / _ <\"$T\")\"; ls",
     "sh -c 'echo $0' \"$(cat \"$T\")\"",
-    "while read -r line; do echo \"$line$line\"; done <\"$T\"",
+    "printf '%s\\n' \"$(cat \"$T\")$(cat \"$T\")\"",
 ];
 
 /// The vault gives a handle, and the operator a command with it: in a variable, or in a file.
