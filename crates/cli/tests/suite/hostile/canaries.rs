@@ -197,17 +197,6 @@ const COMMANDS: [&str; 20] = [
     "for i in 1 2 3; do printf '%s' \"$T$T\"; done",
 ];
 
-/// Commands that print the file `$T`, or its form, in some of these ways.
-const FILE_COMMANDS: [&str; 7] = [
-    "cat \"$T\"",
-    "base64 -w 0 <\"$T\"",
-    "rev \"$T\" >&2; exit 3",
-    "od -An -tx1 \"$T\" | tr -d ' \\n'",
-    "cp \"$T\" copied.txt; grep -n . copied.txt; mv copied.txt \"$(tr / _ <\"$T\")\"; ls",
-    "sh -c 'echo $0' \"$(cat \"$T\")\"",
-    "printf '%s\\n' \"$(cat \"$T\")$(cat \"$T\")\"",
-];
-
 /// The vault gives a handle, and the operator a command with it: in a variable, or in a file.
 fn stealing(command: &str, parameter: &str) -> String {
     let mut arguments = json!({ "command": command });
@@ -254,28 +243,6 @@ async fn no_canary_passes_out_of_a_command_that_got_it() {
     let uses = audit.stdout.matches("$T of: ").count();
     assert_eq!(uses, COMMANDS.len(), "every command got the value: {}", audit.stdout);
     assert_nothing_stored(&lango);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn no_canary_passes_out_of_a_command_that_got_it_as_a_file() {
-    let mut lango = prepare().await;
-    for command in FILE_COMMANDS {
-        lango = attack(lango, &stealing(command, "secret_files")).await;
-        let last = lango.received().pop().unwrap();
-        assert!(last.body.contains("[secret:canary]"), "{command}: {}", last.body);
-        assert_nothing_stored(&lango);
-    }
-    let audit = lango.bare(&["audit", "--json", "--limit", "1000"]).run().await;
-    let uses = audit.stdout.matches("$T of: ").count();
-    assert_eq!(uses, FILE_COMMANDS.len(), "every command got the file: {}", audit.stdout);
-    lango = lango.now_playing(&[&stealing("cat \"$T\"", "secret_files")]).await;
-    let mut session = lango.at_terminal("run 'go on'").start_typing();
-    session.wait_for("Allow this once?").await;
-    session.answer("y\n").await;
-    session.wait_for("with the secret canary as a file named by $T").await;
-    session.wait_for("Allow this once?").await;
-    session.answer("n\n").await;
-    assert_clean("the screen", session.finish().await.stdout.as_bytes());
 }
 
 #[tokio::test(flavor = "multi_thread")]
