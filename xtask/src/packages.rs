@@ -45,14 +45,25 @@ pub(crate) fn ensure_faketime() -> Result<()> {
     install("libfaketime", "install libfaketime and try again")
 }
 
-/// Makes sure of a program that the tests start: a message bus, and the check of units of systemd.
-pub(crate) fn ensure_program(program: &str, package: &str) -> Result<()> {
+/// The programs that tests start, with the packages that have them: a desktop's message bus and
+/// keyring, and the check of systemd's units.
+const PROGRAMS: [(&str, &str); 4] = [
+    ("dbus-daemon", "dbus"),
+    ("dbus-send", "dbus"),
+    ("gnome-keyring-daemon", "gnome-keyring"),
+    ("systemd-analyze", "systemd"),
+];
+
+/// Makes sure of the programs with which the tests play a desktop.
+pub(crate) fn ensure_desktop() -> Result<()> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    if std::env::split_paths(&path).any(|place| place.join(program).is_file()) {
-        return Ok(());
+    for (program, package) in PROGRAMS {
+        if !std::env::split_paths(&path).any(|place| place.join(program).is_file()) {
+            println!("{program} is missing: installing {package} with apt-get");
+            install(package, &format!("install {program} and try again"))?;
+        }
     }
-    println!("{program} is missing: installing {package} with apt-get");
-    install(package, &format!("install {package} and try again"))
+    Ok(())
 }
 
 /// Installs a package. The hint is for a person whose system does it in another way.

@@ -93,8 +93,7 @@ fn tests(options: &Options, steps: &mut Steps) -> Result<()> {
     packages::ensure_bubblewrap()?;
     packages::ensure_chromium()?;
     packages::ensure_faketime()?;
-    packages::ensure_program("dbus-daemon", "dbus-daemon")?;
-    packages::ensure_program("systemd-analyze", "systemd")?;
+    packages::ensure_desktop()?;
     let peers = steps.take("peers", "cargo xtask peers", peers::ensure)?;
     let start = "cargo xtask postgres -- true";
     let server = steps.take("PostgreSQL server", start, PrivateServer::start)?;

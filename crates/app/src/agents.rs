@@ -104,6 +104,7 @@ impl AgentSettings {
         operator.handles = vault.handles.clone();
         operator.key_store = Some(vault.store.clone());
         navigator.handles = vault.handles.clone();
+        librarian.handles = vault.handles.clone();
         let keys = vault.store.clone();
         let vault = VaultAgent::open(settings, vault)?;
         let retrieval = knowledge::open(config, database.clone()).await?;

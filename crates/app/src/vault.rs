@@ -4,11 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lango_a2a::server::seal_plain_credentials;
-use lango_keystore::{KeyStore, KeyStoreError, KeyStoreSettings, SecretBytes};
+use lango_keystore::{
+    Actor, EntryAttributes, EntryKind, EntryName, KeyStore, KeyStoreError, KeyStoreSettings,
+    SecretBytes,
+};
 use lango_mcp::client::move_token_files;
 use lango_store::Database;
 
-use crate::config::Config;
+use crate::config::{self, Config, PlainSecret};
 use crate::environment::read_variable;
 use crate::home::expand_path;
 use crate::mcp::token_directory;
@@ -41,6 +44,26 @@ impl App {
         Ok(store)
     }
 
+    /// Moves the keys and tokens that stand in the configuration's file into the vault, and puts their
+    /// names in their place. All are stored before the file is changed, in one step, so that nothing is
+    /// lost if this ends early: it can be done again. Returns the keys with the names of the secrets.
+    pub async fn move_plain_secrets(
+        &self,
+        store: &KeyStore,
+    ) -> Result<Vec<(String, String)>, AppError> {
+        let path = &self.home.config_file;
+        let mut moved = Vec::new();
+        for found in config::list_plain_secrets(path)? {
+            let name = store_plain_secret(store, &found).await?;
+            moved.push((found, name));
+        }
+        if moved.is_empty() {
+            return Ok(Vec::new());
+        }
+        config::replace_plain_secrets(path, &moved)?;
+        Ok(moved.into_iter().map(|(found, name)| (found.key, name)).collect())
+    }
+
     /// Moves what earlier versions stored in plain text into the vault: the tokens of MCP servers and
     /// the credentials of push notifications. Returns their number.
     pub async fn move_credentials(
@@ -70,7 +93,8 @@ impl App {
             let Some(name) = find_secret_name(given) else {
                 return Err(AppError::usage(format!(
                     "providers.{id}.apiKey is not secret:NAME. Keys are not kept in the \
-                     configuration: store it with lango secrets set {id}-key, then: lango config set \
+                     configuration. To move it to the vault: lango secrets import-config. To store \
+                     another one: lango secrets set {id}-key, then lango config set \
                      providers.{id}.apiKey secret:{id}-key"
                 )));
             };
@@ -89,8 +113,8 @@ impl App {
             let Some(name) = find_secret_name(given) else {
                 return Err(AppError::usage(format!(
                     "a2a.remoteAgents, {id}: token is not secret:NAME. Tokens are not kept in the \
-                     configuration: store it with lango secrets set {id}-token, then write \
-                     secret:{id}-token"
+                     configuration. To move it to the vault: lango secrets import-config. To store \
+                     another one: lango secrets set {id}-token, then write secret:{id}-token"
                 )));
             };
             let (url, purpose) = (Some(agent.agent_card_url.as_str()), format!("requests to {id}"));
@@ -102,6 +126,27 @@ impl App {
         }
         Ok(config)
     }
+}
+
+/// Stores a value of the configuration, under a name that no other value has. Returns the name.
+async fn store_plain_secret(store: &KeyStore, found: &PlainSecret) -> Result<String, AppError> {
+    let (kind, actor) = (EntryKind::Secret, Actor::command("lango secrets import-config"));
+    let value = SecretBytes::from(found.value.to_string());
+    for number in 1_u32.. {
+        let name =
+            if number == 1 { found.name.clone() } else { format!("{}-{number}", found.name) };
+        let name: EntryName = name.parse().map_err(KeyStoreError::from)?;
+        match store.create(kind, &name, &value, EntryAttributes::default(), &actor).await {
+            // What was begun before and did not end is gone on with.
+            Err(KeyStoreError::Exists { .. }) => {
+                if store.open_value(kind, &name, &actor).await? == value {
+                    return Ok(name.to_string());
+                }
+            }
+            stored => return Ok(stored.map(|entry| entry.name.to_string())?),
+        }
+    }
+    Err(KeyStoreError::Changed.into())
 }
 
 /// Returns the directory of the files that share an unlocked vault: the user's runtime directory,

@@ -303,6 +303,7 @@ Every call of its tools is asked about, unless mcp_servers.NAME.safety or a rule
     #[command(after_help = "Examples:
   lango vault status                     what protects it, and whether it is unlocked
   lango vault passphrase                 protect it with a passphrase
+  lango vault keyring                    let the keyring of the desktop unlock it
   lango vault unlock --for 30            type the passphrase; 30 minutes
   lango vault lock                       for every process, at once
   lango vault rotate                     new keys for everything

@@ -37,6 +37,15 @@ pub enum VaultCommand {
         #[arg(long)]
         remove: bool,
     },
+    /// Let a key in the system's keyring unlock it, in place of a key file or a passphrase.
+    #[command(after_help = "Examples:
+  lango vault keyring             only your sessions at this desktop open the vault
+  lango vault keyring --remove    back to a key file")]
+    Keyring {
+        /// Let a key file unlock the vault instead.
+        #[arg(long)]
+        remove: bool,
+    },
     /// Replace the master key and the key of every value. Unlocked processes go on.
     #[command(after_help = "Examples:
   lango vault rotate
@@ -57,13 +66,20 @@ pub enum VaultCommand {
     /// Store what is in an export.
     #[command(after_help = "Examples:
   lango vault import vault.age
-  lango vault import vault.age --replace")]
+  lango vault import vault.age --replace
+  lango vault import vault.age --start-anew    after its key was lost")]
     Import {
         /// The file.
         file: PathBuf,
         /// Replace entries that are there.
         #[arg(long)]
         replace: bool,
+        /// Delete what the vault has, which cannot be opened because its key is lost.
+        #[arg(long, conflicts_with = "replace")]
+        start_anew: bool,
+        /// Do not ask before that.
+        #[arg(long, requires = "start_anew")]
+        yes: bool,
     },
 }
 
@@ -89,6 +105,17 @@ pub enum SecretsCommand {
         /// Print JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// Move keys and tokens that stand in the configuration's file into the vault.
+    #[command(after_help = "Examples:
+  lango secrets import-config
+  lango secrets import-config --dry-run    which they are, without changing anything
+
+In the file, secret:NAME takes the place of each. Comments and all else stay.")]
+    ImportConfig {
+        /// Only list them.
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Delete a secret for good.
     #[command(after_help = "Examples:

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::dns::{Addrs, Name, Resolve as ReqwestResolve, Resolving};
-use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, LOCATION, PROXY_AUTHORIZATION};
+use reqwest::header::{
+    AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue, LOCATION, PROXY_AUTHORIZATION,
+};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
@@ -40,6 +42,30 @@ pub enum RedirectScope {
     AnySite,
     /// Within the site of the address: a question or a rule was about it, and no other.
     SameSite,
+}
+
+/// Headers that prove to one site who asks. Their values are marked as sensitive, so that no log shows
+/// them and no redirect to another origin takes them along.
+#[derive(Debug, Clone)]
+pub struct SiteCredential {
+    /// The origin of the site, as browsers write it.
+    pub origin: String,
+    /// The headers.
+    pub headers: HeaderMap,
+}
+
+impl SiteCredential {
+    /// Creates a credential of one header.
+    pub fn new(origin: String, name: HeaderName, mut value: HeaderValue) -> Self {
+        value.set_sensitive(true);
+        Self { origin, headers: HeaderMap::from_iter([(name, value)]) }
+    }
+
+    /// Returns the headers for an address: none if it is of another site.
+    pub fn headers_for(&self, url: &Url) -> HeaderMap {
+        let is_same = url.origin().ascii_serialization() == self.origin;
+        if is_same { self.headers.clone() } else { HeaderMap::new() }
+    }
 }
 
 /// The response of a fetch.
@@ -136,7 +162,8 @@ impl GuardedClient {
     }
 
     /// Sends a request. Redirects are followed only where nothing but an address was sent: GET and
-    /// HEAD. What proves who we are goes to the first origin and to no other.
+    /// HEAD. What proves who we are goes to the first origin and to no other: known headers, and
+    /// those whose value is marked as sensitive.
     pub async fn send(
         &self,
         method: Method,
@@ -189,9 +216,7 @@ impl GuardedClient {
             }
             destination = Destination::of_parsed(&next).map_err(EgressError::from)?;
             if next.origin() != url.origin() {
-                for secret in [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION] {
-                    headers.remove(secret);
-                }
+                headers = without_secrets(&headers);
             }
             url = next;
             hops += 1;
@@ -245,6 +270,16 @@ impl GuardedClient {
         };
         Ok(FetchedResponse { url, status, headers, body })
     }
+}
+
+/// Returns the headers that prove nothing about who we are.
+fn without_secrets(headers: &HeaderMap) -> HeaderMap {
+    let proves = [AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION];
+    let is_plain = |(name, value): &(&HeaderName, &HeaderValue)| {
+        !value.is_sensitive() && !proves.contains(name)
+    };
+    let plain = headers.iter().filter(is_plain);
+    plain.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// Answers for the one name that was checked, with the addresses that were checked.

@@ -34,7 +34,9 @@ pub use address::{AddressKind, kind_of};
 pub use backoff::{Backoff, BackoffPolicy};
 pub use breaker::{BreakerPolicy, BreakerState, CircuitBreaker, Permit};
 pub use channel::{Channel, StreamedResponse};
-pub use client::{ClientLimits, FetchError, FetchedResponse, GuardedClient, RedirectScope};
+pub use client::{
+    ClientLimits, FetchError, FetchedResponse, GuardedClient, RedirectScope, SiteCredential,
+};
 pub use destination::{Destination, Scheme};
 pub use error::{EgressError, Refusal};
 pub use guard::Guard;

@@ -28,8 +28,10 @@ pub enum AuditAction {
     UnlockFailed,
     /// It was locked.
     Locked,
-    /// Its passphrase was set, changed or removed.
+    /// Its passphrase was set or changed.
     PassphraseChanged,
+    /// A key file or the system's keyring protects it from now on.
+    ProtectionChanged,
     /// Its master key was replaced.
     Rotated,
     /// A value was stored.
@@ -44,6 +46,8 @@ pub enum AuditAction {
     Exported,
     /// Values were imported.
     Imported,
+    /// The vault, whose key was lost, was started anew from an export.
+    Restored,
 }
 
 impl AuditAction {
@@ -55,6 +59,7 @@ impl AuditAction {
             Self::UnlockFailed => "unlock_failed",
             Self::Locked => "locked",
             Self::PassphraseChanged => "passphrase_changed",
+            Self::ProtectionChanged => "protection_changed",
             Self::Rotated => "rotated",
             Self::Stored => "stored",
             Self::Used => "used",
@@ -62,6 +67,7 @@ impl AuditAction {
             Self::Deleted => "deleted",
             Self::Exported => "exported",
             Self::Imported => "imported",
+            Self::Restored => "restored",
         }
     }
 }

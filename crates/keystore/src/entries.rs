@@ -278,7 +278,7 @@ fn read_entry(row: &Row) -> Result<StoredEntry, StoreError> {
     Ok(StoredEntry { info, generation: row.integer(3)?, attributes, data_key, value })
 }
 
-fn insert_entry(
+pub(crate) fn insert_entry(
     kind: EntryKind,
     name: &EntryName,
     attributes: &str,
@@ -354,6 +354,17 @@ impl StoredEntry {
         let EntryInfo { kind, name, version, .. } = &self.info;
         entry_identity(*kind, name, *version, &self.attributes)
     }
+}
+
+/// Returns the identity of an entry that is stored for the first time, and its attributes as they are
+/// written.
+pub(crate) fn new_entry_identity(
+    kind: EntryKind,
+    name: &EntryName,
+    attributes: &EntryAttributes,
+) -> Result<(Vec<u8>, String), KeyStoreError> {
+    let text = serde_json::to_string(attributes).map_err(|_| KeyStoreError::TooLarge)?;
+    Ok((entry_identity(kind, name, 1, &text), text))
 }
 
 fn entry_identity(kind: EntryKind, name: &EntryName, version: u64, attributes: &str) -> Vec<u8> {

@@ -35,13 +35,36 @@ pub enum KeyStoreError {
     /// For the operator of the machine: the key file is gone.
     #[error(
         "the key file of the vault, {}, is missing. Put it back from a backup (on a second server: \
-         copy it from the first), or start anew from an export: lango vault import FILE", _0.display()
+         copy it from the first), or start anew from an export: \
+         lango vault import FILE --start-anew", _0.display()
     )]
     MissingKeyFile(PathBuf),
+    /// For the user: the system's keyring cannot be used.
+    #[error(
+        "the system's keyring cannot be used: {0}. It works in the session of your desktop, once it is \
+         unlocked; to protect the vault in another way: lango vault passphrase"
+    )]
+    Keyring(String),
+    /// For the user: the keyring has no key for the vault.
+    #[error(
+        "the system's keyring has no key for this vault any more. Put the keyring back from a backup, or \
+         start anew from an export: lango vault import FILE --start-anew"
+    )]
+    MissingKeyringKey,
+    /// For the user: there is nothing in the keyring that could be removed from it.
+    #[error(
+        "the key of the vault is not in the system's keyring. See what unlocks it: lango vault status"
+    )]
+    NotInKeyring,
+    /// For the user: a vault whose key is there is not to be started anew.
+    #[error(
+        "the key of the vault is not lost. Import without --start-anew: lango vault import FILE"
+    )]
+    NotLost,
     /// For the operator of the machine: the key file is of another vault.
     #[error(
         "the key file {} does not open this vault. Put the right one in its place, or start anew from \
-         an export: lango vault import FILE", _0.display()
+         an export: lango vault import FILE --start-anew", _0.display()
     )]
     OtherKeyFile(PathBuf),
     /// For the operator of the machine: the key file cannot be used.
@@ -79,7 +102,7 @@ pub enum KeyStoreError {
     /// For the operator of the machine: an entry was changed by another program, or by a defect.
     #[error(
         "the {kind} {name} is damaged: what is stored is not what was encrypted. Restore a backup: \
-         lango backup restore FILE, or lango vault import FILE"
+         lango backup restore FILE, or lango vault import FILE --replace"
     )]
     Damaged {
         /// The kind of entry.
@@ -111,6 +134,18 @@ pub enum KeyStoreError {
         /// The site.
         origin: String,
     },
+    /// For the model and the user: a header goes to one site, and it is not said to which.
+    #[error(
+        "the secret {name} goes to one site as a header: say to which one, such as https://github.com, \
+         or bind it: lango secrets set {name} --origin SITE"
+    )]
+    NoOrigin {
+        /// Its name.
+        name: EntryName,
+    },
+    /// For the model: a secret cannot be sent in this way.
+    #[error("{0}. Nothing was sent")]
+    Header(String),
     /// For the user: a value is too large.
     #[error("the value is too large for the vault. Encrypt it as a file: crypto_encrypt")]
     TooLarge,

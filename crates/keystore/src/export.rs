@@ -11,22 +11,32 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::audit::AuditDraft;
 use crate::entries::open_entry;
-use crate::{Actor, AuditAction, EntryAttributes, EntryKind, KeyStore, KeyStoreError, SecretBytes};
+use crate::{
+    Actor, AuditAction, EntryAttributes, EntryKind, EntryName, KeyStore, KeyStoreError, SecretBytes,
+};
 
 /// The document inside of an export.
 #[derive(Serialize, Deserialize)]
-struct ExportDocument {
+pub(crate) struct ExportDocument {
     format: u32,
-    entries: Vec<ExportedEntry>,
+    pub(crate) entries: Vec<ExportedEntry>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct ExportedEntry {
-    kind: EntryKind,
+pub(crate) struct ExportedEntry {
+    pub(crate) kind: EntryKind,
     name: String,
-    attributes: EntryAttributes,
+    pub(crate) attributes: EntryAttributes,
     /// In base64.
     value: String,
+}
+
+impl ExportedEntry {
+    /// Returns its name and its value.
+    pub(crate) fn decode(&self) -> Result<(EntryName, SecretBytes), KeyStoreError> {
+        let value = STANDARD.decode(&self.value).map_err(|_| KeyStoreError::Export)?;
+        Ok((self.name.parse()?, SecretBytes::new(value)))
+    }
 }
 
 impl Drop for ExportedEntry {
@@ -83,23 +93,15 @@ impl KeyStore {
         replace: bool,
         actor: &Actor,
     ) -> Result<ImportReport, KeyStoreError> {
-        let passphrase = secret_string(passphrase)?;
-        let text = tokio::task::spawn_blocking(move || decrypt(&sealed, passphrase)).await;
-        let text = text.map_err(|_| KeyStoreError::Derivation)??;
-        let document: ExportDocument =
-            serde_json::from_slice(&text).map_err(|_| KeyStoreError::Export)?;
-        if document.format != FORMAT {
-            return Err(KeyStoreError::Export);
-        }
+        let document = open_export(sealed, passphrase).await?;
         let mut report = ImportReport { stored: 0, kept: 0 };
         for entry in &document.entries {
-            let name = entry.name.parse()?;
-            let value = STANDARD.decode(&entry.value).map_err(|_| KeyStoreError::Export)?;
+            let (name, value) = entry.decode()?;
             if !replace && self.find(entry.kind, &name).await?.is_some() {
                 report.kept += 1;
                 continue;
             }
-            let (value, attributes) = (SecretBytes::new(value), entry.attributes.clone());
+            let attributes = entry.attributes.clone();
             self.put(entry.kind, &name, &value, attributes, actor).await?;
             report.stored += 1;
         }
@@ -107,6 +109,19 @@ impl KeyStore {
         self.write_recorded(Batch::new(), draft).await?;
         Ok(report)
     }
+}
+
+/// Reads an export.
+pub(crate) async fn open_export(
+    sealed: Vec<u8>,
+    passphrase: &SecretBytes,
+) -> Result<ExportDocument, KeyStoreError> {
+    let passphrase = secret_string(passphrase)?;
+    let text = tokio::task::spawn_blocking(move || decrypt(&sealed, passphrase)).await;
+    let text = text.map_err(|_| KeyStoreError::Derivation)??;
+    let document: ExportDocument =
+        serde_json::from_slice(&text).map_err(|_| KeyStoreError::Export)?;
+    if document.format == FORMAT { Ok(document) } else { Err(KeyStoreError::Export) }
 }
 
 fn secret_string(passphrase: &SecretBytes) -> Result<SecretString, KeyStoreError> {

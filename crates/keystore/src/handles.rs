@@ -41,17 +41,20 @@ impl Default for SecretHandles {
 /// The kinds of places that the value of a handle may go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandlePlace {
-    /// The environment of a command.
+    /// The environment of a command, or an open file of it.
     Command,
     /// A field of a form on a web page.
     FormField,
+    /// A header of requests to one site.
+    Header,
 }
 
 impl fmt::Display for HandlePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Command => "a variable of a command",
+            Self::Command => "a variable or a file of a command",
             Self::FormField => "a field of a web page",
+            Self::Header => "a header of requests to a site",
         })
     }
 }
@@ -116,6 +119,8 @@ pub struct HandleRequest<'a> {
     pub place: HandlePlace,
     /// What it is needed for.
     pub purpose: &'a str,
+    /// The only site that it may go to; none for the site of the secret, or any.
+    pub origin: Option<&'a str>,
 }
 
 impl SecretHandles {
@@ -136,11 +141,20 @@ impl SecretHandles {
         name: &EntryName,
         request: HandleRequest<'_>,
     ) -> Result<String, KeyStoreError> {
-        let HandleRequest { session, agent, place, purpose } = request;
+        let HandleRequest { session, agent, place, purpose, origin: site } = request;
         let kind = EntryKind::Secret;
         let found = store.find(kind, name).await?;
         let missing = || KeyStoreError::NotFound { kind, name: name.clone() };
         let EntryAttributes { origin, .. } = found.ok_or_else(missing)?.attributes;
+        if let (Some(site), Some(origin)) = (site, &origin)
+            && site != origin
+        {
+            return Err(KeyStoreError::OtherOrigin { name: name.clone(), origin: origin.clone() });
+        }
+        let origin = origin.or_else(|| site.map(str::to_owned));
+        if place == HandlePlace::Header && origin.is_none() {
+            return Err(KeyStoreError::NoOrigin { name: name.clone() });
+        }
         let actor = Actor {
             name: agent.to_string(),
             session: Some(session.clone()),

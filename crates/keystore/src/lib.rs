@@ -1,7 +1,7 @@
 //! Keeps secrets and keys in the database, each encrypted with a key of its own.
 //!
-//! A *master key* encrypts the keys of the values. It is stored only wrapped: by a key file, or by a
-//! passphrase ([`KeyStore::unlock`]). Every use of a value is recorded in a chain of hashes
+//! A *master key* encrypts the keys of the values. It is stored only wrapped: by a key file, by a key in
+//! the system's keyring, or by a passphrase ([`KeyStore::unlock`]). Every use of a value is recorded in a chain of hashes
 //! ([`AuditRecord`]). A [`SecretHandles`] gives out names for values that only the program resolves.
 //! Who may use a value is decided by the runtime and its user.
 
@@ -13,10 +13,13 @@ mod entry;
 mod error;
 mod export;
 mod handles;
+mod header_secret;
 mod key_file;
+mod keyring;
 mod master;
 mod passphrase;
 mod process;
+mod restoration;
 mod rotation;
 mod schema;
 mod secret;
@@ -33,6 +36,7 @@ pub use entry::{EntryAttributes, EntryInfo, EntryKind, EntryName, InvalidEntryNa
 pub use error::KeyStoreError;
 pub use export::ImportReport;
 pub use handles::{HandleInfo, HandlePlace, HandleRequest, HandleUse, SecretHandles};
+pub use header_secret::HeaderSecret;
 pub use passphrase::DerivationCost;
 pub use process::protect_process_memory;
 pub use secret::SecretBytes;

@@ -1,4 +1,4 @@
-//! Replaces the master key and the passphrase, while other processes use the vault.
+//! Replaces the master key and what protects it, while other processes use the vault.
 
 use lango_protocol::Timestamp;
 use lango_store::{Batch, Statement};
@@ -7,6 +7,7 @@ use crate::audit::AuditDraft;
 use crate::cipher::EncryptionKey;
 use crate::entries::{StoredEntry, open_entry, seal_entry};
 use crate::key_file::create_key_file;
+use crate::keyring::KeyringItem;
 use crate::master::{MasterKey, WrapPlan};
 use crate::passphrase::Derivation;
 use crate::state::{VaultState, WrapKind, advance_state, list_wraps, read_state};
@@ -17,8 +18,8 @@ use crate::{Actor, AuditAction, KeyStoreError, SecretBytes};
 const MIN_PASSPHRASE_BYTES: usize = 8;
 
 impl KeyStore {
-    /// Sets the passphrase, in place of the key file or of the passphrase `old`. Unlocked processes
-    /// stay unlocked. The key file is removed: what it opens would not need the passphrase.
+    /// Sets the passphrase, in place of the key file, of the keyring or of the passphrase `old`.
+    /// Unlocked processes stay unlocked. The key file is removed: what it opens would not need the passphrase.
     pub async fn set_passphrase(
         &self,
         old: Option<&SecretBytes>,
@@ -34,30 +35,69 @@ impl KeyStore {
         let by = derivation.derive(new).await?;
         let parameters =
             serde_json::to_string(&derivation).map_err(|_| KeyStoreError::Derivation)?;
+        let replaced = self.list_keyring_items().await?;
         self.replace_wrap(&state, &master, &by, WrapKind::Passphrase, parameters, actor).await?;
-        if let Err(error) = std::fs::remove_file(&self.inner.settings.key_file)
-            && error.kind() != std::io::ErrorKind::NotFound
-        {
-            tracing::warn!(%error, "the key file, which opens nothing any more, is still there");
-        }
+        delete_items(&replaced).await;
+        self.remove_key_file();
         let until = Timestamp::now().plus(self.inner.settings.unlock_time);
         self.hold(master, Some(until), &state);
         Ok(())
     }
 
-    /// Removes the passphrase: a key file unlocks the vault from now on.
-    pub async fn remove_passphrase(
+    /// Lets a key file unlock the vault from now on, in place of the keyring or the passphrase `old`.
+    pub async fn use_key_file(
         &self,
-        old: &SecretBytes,
+        old: Option<&SecretBytes>,
         actor: &Actor,
     ) -> Result<(), KeyStoreError> {
-        let state = read_state(self.database()).await?.ok_or(KeyStoreError::NoPassphrase)?;
-        let (_, master) = self.open_with_passphrase(&state, old, actor).await?;
+        let state = self.create_if_missing().await?;
+        let (_, master) = self.authenticate(&state, old, actor).await?;
         let by = create_key_file(&self.inner.settings.key_file)?;
+        let replaced = self.list_keyring_items().await?;
         let kind = WrapKind::KeyFile;
         self.replace_wrap(&state, &master, &by, kind, "{}".to_owned(), actor).await?;
+        delete_items(&replaced).await;
         self.hold(master, None, &state);
         Ok(())
+    }
+
+    /// Lets a new key in the system's keyring unlock the vault from now on, in place of the key file,
+    /// which is removed, or of the passphrase `old`.
+    pub async fn use_keyring(
+        &self,
+        old: Option<&SecretBytes>,
+        actor: &Actor,
+    ) -> Result<(), KeyStoreError> {
+        let state = self.create_if_missing().await?;
+        let (_, master) = self.authenticate(&state, old, actor).await?;
+        let (item, by) = (KeyringItem::generate(&state.vault), EncryptionKey::generate()?);
+        item.store(&by).await?;
+        let replaced = self.list_keyring_items().await?;
+        let (kind, parameters) = (WrapKind::Keyring, item.to_parameters()?);
+        let changed = self.replace_wrap(&state, &master, &by, kind, parameters, actor).await;
+        if let Err(error) = changed {
+            delete_items(&[item]).await;
+            return Err(error);
+        }
+        delete_items(&replaced).await;
+        self.remove_key_file();
+        self.hold(master, None, &state);
+        Ok(())
+    }
+
+    /// Removes the key file, which would open nothing any more.
+    fn remove_key_file(&self) {
+        if let Err(error) = std::fs::remove_file(&self.inner.settings.key_file)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, "the key file, which opens nothing any more, is still there");
+        }
+    }
+
+    async fn list_keyring_items(&self) -> Result<Vec<KeyringItem>, KeyStoreError> {
+        let wraps = list_wraps(self.database()).await?;
+        let items = wraps.iter().filter(|wrap| wrap.kind == WrapKind::Keyring);
+        items.map(|wrap| KeyringItem::from_parameters(&wrap.parameters)).collect()
     }
 
     /// Replaces the master key and the key of every value. Processes that are unlocked go on with the
@@ -74,7 +114,8 @@ impl KeyStore {
             Err(
                 KeyStoreError::Damaged { .. }
                 | KeyStoreError::DamagedMaster
-                | KeyStoreError::OtherKeyFile(_),
+                | KeyStoreError::OtherKeyFile(_)
+                | KeyStoreError::MissingKeyringKey,
             ) if read_state(self.database()).await?.as_ref() != Some(&state) => {
                 Err(KeyStoreError::Changed)
             }
@@ -117,7 +158,9 @@ impl KeyStore {
         let wraps = list_wraps(self.database()).await?;
         let lasting = wraps
             .iter()
-            .find(|wrap| matches!(wrap.kind, WrapKind::KeyFile | WrapKind::Passphrase))
+            .find(|wrap| {
+                matches!(wrap.kind, WrapKind::KeyFile | WrapKind::Keyring | WrapKind::Passphrase)
+            })
             .ok_or(KeyStoreError::DamagedMaster)?;
         let plan = |kind, parameters: &str, expires_at| WrapPlan {
             vault: &state.vault,
@@ -151,6 +194,9 @@ impl KeyStore {
             let master = self.unwrap_with_key_file(state, wrap)?;
             return Ok((create_key_file(&self.inner.settings.key_file)?, master));
         }
+        if let Some(wrap) = wraps.iter().find(|wrap| wrap.kind == WrapKind::Keyring) {
+            return self.unwrap_with_keyring(state, wrap).await;
+        }
         let passphrase = passphrase.ok_or(KeyStoreError::PassphraseNeeded)?;
         let opened = self.open_with_passphrase(state, passphrase, actor).await?;
         self.database().write(crate::attempts::reset_attempts().into()).await?;
@@ -172,15 +218,25 @@ impl KeyStore {
             .with(delete_lasting_wraps())
             .with(crate::attempts::reset_attempts())
             .with(master.wrap(by, plan)?.insert());
-        let draft = AuditDraft::of_vault(AuditAction::PassphraseChanged, actor);
+        let action = match kind {
+            WrapKind::Passphrase => AuditAction::PassphraseChanged,
+            _ => AuditAction::ProtectionChanged,
+        };
+        let draft = AuditDraft::of_vault(action, actor);
         self.write_recorded(batch, draft).await?;
         self.erase_traces().await?;
         Ok(())
     }
 }
 
+async fn delete_items(items: &[KeyringItem]) {
+    for item in items {
+        item.delete().await;
+    }
+}
+
 fn delete_lasting_wraps() -> Statement {
-    Statement::new("DELETE FROM vault_wraps WHERE kind IN ('key_file', 'passphrase')")
+    Statement::new("DELETE FROM vault_wraps WHERE kind IN ('key_file', 'keyring', 'passphrase')")
 }
 
 /// Returns the statement that encrypts an entry anew.

@@ -25,6 +25,8 @@ pub(crate) struct VaultState {
 pub(crate) enum WrapKind {
     /// The key in the key file.
     KeyFile,
+    /// A key in the system's keyring.
+    Keyring,
     /// A passphrase.
     Passphrase,
     /// The key in a file that processes share for some time.
@@ -37,6 +39,7 @@ impl WrapKind {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::KeyFile => "key_file",
+            Self::Keyring => "keyring",
             Self::Passphrase => "passphrase",
             Self::Session => "session",
             Self::Succession => "succession",
@@ -44,7 +47,7 @@ impl WrapKind {
     }
 
     fn from_stored(name: &str) -> Option<Self> {
-        [Self::KeyFile, Self::Passphrase, Self::Session, Self::Succession]
+        [Self::KeyFile, Self::Keyring, Self::Passphrase, Self::Session, Self::Succession]
             .into_iter()
             .find(|kind| kind.as_str() == name)
     }

@@ -50,6 +50,8 @@ pub enum Protection {
     None,
     /// The key file.
     KeyFile,
+    /// A key in the system's keyring.
+    Keyring,
     /// A passphrase.
     Passphrase,
 }
@@ -88,16 +90,23 @@ impl KeyStore {
         &self.inner.settings.key_file
     }
 
-    /// Describes the state of the vault.
-    pub async fn status(&self) -> Result<VaultStatus, KeyStoreError> {
+    /// Says what protects the vault.
+    pub async fn protection(&self) -> Result<Protection, KeyStoreError> {
         let state = read_state(self.database()).await?;
         let wraps = list_wraps(self.database()).await?;
         let has = |kind: WrapKind| wraps.iter().any(|wrap| wrap.kind == kind);
-        let protection = match &state {
+        Ok(match &state {
             None => Protection::None,
             Some(_) if has(WrapKind::Passphrase) => Protection::Passphrase,
+            Some(_) if has(WrapKind::Keyring) => Protection::Keyring,
             Some(_) => Protection::KeyFile,
-        };
+        })
+    }
+
+    /// Describes the state of the vault.
+    pub async fn status(&self) -> Result<VaultStatus, KeyStoreError> {
+        let state = read_state(self.database()).await?;
+        let protection = self.protection().await?;
         let unlocked = match self.master().await {
             Ok(_) => true,
             Err(KeyStoreError::Locked) => false,

@@ -10,6 +10,7 @@ use crate::attempts::{check_attempt, count_attempt, reset_attempts};
 use crate::audit::AuditDraft;
 use crate::cipher::EncryptionKey;
 use crate::key_file::read_key_file;
+use crate::keyring::KeyringItem;
 use crate::master::MasterKey;
 use crate::passphrase::Derivation;
 use crate::session::{delete_expired, delete_sessions};
@@ -21,7 +22,7 @@ use crate::{Actor, AuditAction, KeyStoreError, SecretBytes};
 #[derive(Clone)]
 pub(crate) struct UnlockedKey {
     pub(crate) master: MasterKey,
-    /// Until when it is used; none if the key file unlocks the vault anyway.
+    /// Until when it is used; none if the key file or the keyring unlocks the vault anyway.
     pub(crate) until: Option<Timestamp>,
     /// How often the vault was locked before.
     pub(crate) lock_epoch: i64,
@@ -108,8 +109,8 @@ impl KeyStore {
         *self.inner.unlocked.write() = Some(UnlockedKey { master, until, lock_epoch });
     }
 
-    /// Unlocks the vault with what this process has: the key file, a session, or a passphrase that it
-    /// was started with.
+    /// Unlocks the vault with what this process has: the key file, the keyring, a session, or a
+    /// passphrase that it was started with.
     async fn find_master(
         &self,
         state: &VaultState,
@@ -117,6 +118,10 @@ impl KeyStore {
     ) -> Result<(MasterKey, Option<Timestamp>), KeyStoreError> {
         if let Some(wrap) = wraps.iter().find(|wrap| wrap.kind == WrapKind::KeyFile) {
             return Ok((self.unwrap_with_key_file(state, wrap)?, None));
+        }
+        if let Some(wrap) = wraps.iter().find(|wrap| wrap.kind == WrapKind::Keyring) {
+            let (_, master) = self.unwrap_with_keyring(state, wrap).await?;
+            return Ok((master, None));
         }
         if let Some((master, until)) = self.open_session(state, wraps)
             && let Some(master) = follow_succession(master, state, wraps)
@@ -140,6 +145,27 @@ impl KeyStore {
         let path = &self.inner.settings.key_file;
         let by = read_key_file(path)?.ok_or_else(|| KeyStoreError::MissingKeyFile(path.clone()))?;
         wrap.unwrap_with(&by, state).ok_or_else(|| KeyStoreError::OtherKeyFile(path.clone()))
+    }
+
+    /// Returns the key of the keyring and the master key that it wraps.
+    pub(crate) async fn unwrap_with_keyring(
+        &self,
+        state: &VaultState,
+        wrap: &Wrap,
+    ) -> Result<(EncryptionKey, MasterKey), KeyStoreError> {
+        let opened = KeyringItem::from_parameters(&wrap.parameters)?.read().await;
+        let unwrapped = opened.and_then(|by| {
+            let master = wrap.unwrap_with(&by, state).ok_or(KeyStoreError::MissingKeyringKey)?;
+            Ok((by, master))
+        });
+        if matches!(unwrapped, Err(KeyStoreError::MissingKeyringKey)) {
+            // Another process may have replaced the key since the wrap was read.
+            let wraps = list_wraps(self.database()).await?;
+            if wraps.iter().all(|present| present.id != wrap.id) {
+                return Err(KeyStoreError::Changed);
+            }
+        }
+        unwrapped
     }
 
     /// Returns the master key if the passphrase is right.

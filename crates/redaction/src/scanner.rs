@@ -2,7 +2,8 @@
 //!
 //! Almost no text has a value in it, so the search is made for that case. Every form has a minimum
 //! length, so a form that stands in a text covers one of a row of sampled positions completely. Only
-//! these are looked at, and a small filter says of nearly all of them that no form is there.
+//! these are looked at. A coarse filter, which costs one look-up of one bit, says of nearly all of them
+//! that no form is there; a finer one of nearly all others.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,11 +17,19 @@ use crate::forms::{Form, list_forms};
 /// Sets how many bytes a sample has.
 const SAMPLE_BYTES: usize = 4;
 
-/// Limits the distance of samples, and so the entries of the filter for each form.
-const MAX_STRIDE: usize = 32;
+/// The distances of samples that a search is compiled for: a loop over a known distance takes half the
+/// time. Each one is the number of the filters' entries for a form.
+const STRIDES: [usize; 8] = [32, 24, 16, 12, 8, 7, 6, 5];
 
-/// Sets how many bits of the filter there are at least for each sample that it holds.
-const FILTER_BITS_PER_SAMPLE: usize = 64;
+/// Sets how many samples one step of a search looks at.
+const SAMPLES_OF_A_STEP: usize = 8;
+
+/// Sets the words of the coarse filter: it is about as large as the small cache of a processor, and its
+/// size is known, so that no index has to be checked.
+const COARSE_WORDS: usize = 1 << 13;
+
+/// Sets how many bits of the fine filter there are at least for each sample that it holds.
+const FINE_BITS_PER_SAMPLE: usize = 64;
 
 /// A form of a value, and which value that is.
 struct Pattern {
@@ -39,7 +48,10 @@ pub struct LeakScanner {
     patterns: Vec<Pattern>,
     /// The distance of the positions that are looked at.
     stride: usize,
-    filter: Vec<u64>,
+    /// Has one bit for a sample, in [`COARSE_WORDS`] words; empty if no value is known.
+    coarse: Vec<u64>,
+    /// Has two bits for a sample.
+    fine: Vec<u64>,
     /// The forms that have a sample, and where they have it.
     samples: HashMap<u32, Vec<(u32, u32)>>,
     longest: usize,
@@ -59,11 +71,12 @@ impl LeakScanner {
         let Some(shortest) = patterns.iter().map(|pattern| pattern.bytes.len()).min() else {
             return Self::default();
         };
-        let stride = (shortest + 1 - SAMPLE_BYTES).min(MAX_STRIDE);
+        let farthest = shortest + 1 - SAMPLE_BYTES;
+        let stride = STRIDES.into_iter().find(|stride| *stride <= farthest).unwrap_or(1);
         let longest = patterns.iter().map(|pattern| pattern.bytes.len()).max().unwrap_or(0);
-        let words = (patterns.len() * stride * FILTER_BITS_PER_SAMPLE / 64).next_power_of_two();
-        let mut scanner =
-            Self { filter: vec![0; words], samples: HashMap::new(), patterns, stride, longest };
+        let words = (patterns.len() * stride * FINE_BITS_PER_SAMPLE / 64).next_power_of_two();
+        let (coarse, fine) = (vec![0; COARSE_WORDS], vec![0; words]);
+        let mut scanner = Self { coarse, fine, samples: HashMap::new(), patterns, stride, longest };
         scanner.index_samples();
         scanner
     }
@@ -73,8 +86,10 @@ impl LeakScanner {
             for (offset, sample) in (0..).zip(pattern.bytes.windows(SAMPLE_BYTES)).take(self.stride)
             {
                 let sample = read_sample(sample);
-                let (word, mask) = locate(sample, self.filter.len());
-                self.filter[word] |= mask;
+                let word = locate_coarse(sample);
+                self.coarse[word] |= 1 << (sample & 63);
+                let (word, mask) = locate(sample, self.fine.len());
+                self.fine[word] |= mask;
                 self.samples.entry(sample).or_default().push((index, offset));
             }
         }
@@ -121,19 +136,50 @@ impl LeakScanner {
         if self.patterns.is_empty() {
             return found;
         }
-        let mut position = 0;
-        while let Some(sample) = text.get(position..position + SAMPLE_BYTES) {
-            let sample = read_sample(sample);
-            let (word, mask) = locate(sample, self.filter.len());
-            if self.filter[word] & mask == mask {
-                self.confirm(text, position, sample, &mut found);
-            }
-            position += self.stride;
+        match self.stride {
+            32 => self.look_at_samples::<32>(text, &mut found),
+            24 => self.look_at_samples::<24>(text, &mut found),
+            16 => self.look_at_samples::<16>(text, &mut found),
+            12 => self.look_at_samples::<12>(text, &mut found),
+            8 => self.look_at_samples::<8>(text, &mut found),
+            7 => self.look_at_samples::<7>(text, &mut found),
+            6 => self.look_at_samples::<6>(text, &mut found),
+            5 => self.look_at_samples::<5>(text, &mut found),
+            _ => self.look_at_samples::<1>(text, &mut found),
         }
         merge_overlaps(found)
     }
 
-    /// Compares the forms that have this sample with the text around it.
+    /// Looks at the samples of a text that are `STRIDE` bytes apart, several in one step.
+    fn look_at_samples<'a, const STRIDE: usize>(
+        &'a self,
+        text: &[u8],
+        found: &mut Vec<(Range<usize>, &'a str)>,
+    ) {
+        let Some(coarse) = self.coarse.first_chunk::<COARSE_WORDS>() else { return };
+        let mut look = |position: usize, sample: u32| {
+            if coarse[locate_coarse(sample)] >> (sample & 63) & 1 != 0 {
+                self.confirm(text, position, sample, found);
+            }
+        };
+        let mut position = 0;
+        let step = STRIDE * SAMPLES_OF_A_STEP;
+        while let Some(window) = text.get(position..position + step + SAMPLE_BYTES) {
+            for number in 0..SAMPLES_OF_A_STEP {
+                look(position + number * STRIDE, read_sample(&window[number * STRIDE..]));
+            }
+            position += step;
+        }
+        while let Some(sample) = text.get(position..position + SAMPLE_BYTES) {
+            look(position, read_sample(sample));
+            position += STRIDE;
+        }
+    }
+
+    /// Compares the forms that have this sample with the text around it, unless the fine filter says
+    /// that there is none.
+    #[cold]
+    #[inline(never)]
     fn confirm<'a>(
         &'a self,
         text: &[u8],
@@ -141,6 +187,10 @@ impl LeakScanner {
         sample: u32,
         found: &mut Vec<(Range<usize>, &'a str)>,
     ) {
+        let (word, mask) = locate(sample, self.fine.len());
+        if self.fine[word] & mask != mask {
+            return;
+        }
         for &(index, offset) in self.samples.get(&sample).into_iter().flatten() {
             let pattern = &self.patterns[index as usize];
             let Some(start) = position.checked_sub(offset as usize) else { continue };
@@ -174,11 +224,18 @@ impl fmt::Debug for LeakScanner {
     }
 }
 
+/// Returns the bytes at the beginning as a number.
 fn read_sample(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |sample, &byte| sample << 8 | u32::from(byte))
+    bytes.first_chunk().map_or(0, |sample| u32::from_le_bytes(*sample))
 }
 
-/// Returns the word of the filter for a sample, and the two bits of it that are set.
+/// Returns the word of the coarse filter for a sample, whose bit is chosen by its first byte.
+fn locate_coarse(sample: u32) -> usize {
+    const SHIFT: u32 = u32::BITS - COARSE_WORDS.trailing_zeros();
+    (sample.wrapping_mul(0x9E37_79B1) >> SHIFT) as usize
+}
+
+/// Returns the word of the fine filter for a sample, and the two bits of it that are set.
 fn locate(sample: u32, words: usize) -> (usize, u64) {
     let hash = u64::from(sample).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let word = (hash >> 32) as usize & (words - 1);

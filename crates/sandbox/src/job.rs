@@ -1,10 +1,12 @@
 //! Defines a job: the program, and what it may access.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::process::Stdio;
 
 use lango_places::PlaceholderKind;
+use zeroize::Zeroizing;
 
 use crate::opened_repository::OpenedRepository;
 use crate::repositories::DirectorySnapshot;
@@ -24,6 +26,31 @@ pub struct Job {
     pub bounds: JobBounds,
     /// Its standard input. Standard output and error are always pipes.
     pub stdin: Stdio,
+    /// Files that are in no file system: only the job has them, as open descriptors.
+    pub descriptors: Vec<DescriptorFile>,
+}
+
+/// A file that a job gets as an open descriptor.
+#[derive(Clone)]
+pub struct DescriptorFile {
+    /// The variable of the environment that names it, as `/dev/fd/N`.
+    pub(crate) variable: OsString,
+    /// Its content, which is erased here once the job has it.
+    pub(crate) content: Zeroizing<Vec<u8>>,
+}
+
+impl DescriptorFile {
+    /// Creates a file with this content, which the job can read and not change. The variable names it
+    /// to the job, as `/dev/fd/N`.
+    pub fn new(variable: impl Into<OsString>, content: &[u8]) -> Self {
+        Self { variable: variable.into(), content: Zeroizing::new(content.to_vec()) }
+    }
+}
+
+impl fmt::Debug for DescriptorFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DescriptorFile({})", self.variable.display())
+    }
 }
 
 /// The access of a job.

@@ -37,7 +37,7 @@ pub use cgroup::Hierarchies;
 pub use confined::ConfinedProcess;
 pub use error::SandboxError;
 pub use helper::{HELPER_ARGUMENT, run_helper_if_requested};
-pub use job::{Job, JobBounds, JobLimits, NetworkAccess, ProtectedPath};
+pub use job::{DescriptorFile, Job, JobBounds, JobLimits, NetworkAccess, ProtectedPath};
 pub use level::{ConfinementLevel, LevelRequirement};
 pub use opened_repository::OpenedRepository;
 pub use plain_repository::is_plain_repository;

@@ -10,7 +10,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -137,6 +137,12 @@ impl Sandbox {
         let mut environment = std::mem::take(&mut job.environment);
         environment.retain(|(name, _)| name != "TMPDIR");
         environment.push(("TMPDIR".into(), temporary.clone().into()));
+        let mut kept = Vec::with_capacity(job.descriptors.len());
+        for file in job.descriptors.drain(..) {
+            let number = passed.add(create_sealed_file(&file.content)?);
+            environment.push((file.variable, format!("/dev/fd/{number}").into()));
+            kept.push(number);
+        }
         let order = HelperOrder {
             program: job.program.clone(),
             arguments: std::mem::take(&mut job.arguments),
@@ -145,6 +151,7 @@ impl Sandbox {
             limits: choose_limits(&job.bounds.limits, level, hierarchies),
             rules,
             filter: choose_filter(level, job.bounds.network),
+            kept,
             groups,
             report: report_inside,
             lifeline: lifeline_inside,
@@ -276,6 +283,19 @@ fn create_memory_file(name: &str, content: &[u8]) -> Result<OwnedFd, SandboxErro
     file.write_all(content)
         .and_then(|()| std::io::Seek::rewind(&mut file))
         .map_err(SandboxError::setup("memory file"))?;
+    Ok(file.into())
+}
+
+/// Creates a file that is not in the file system, and that nothing can change.
+fn create_sealed_file(content: &[u8]) -> Result<OwnedFd, SandboxError> {
+    let failed = || SandboxError::setup_errno("memory file");
+    let file = memfd_create("lango", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
+    let mut file = File::from(file.map_err(failed())?);
+    file.write_all(content)
+        .and_then(|()| std::io::Seek::rewind(&mut file))
+        .map_err(SandboxError::setup("memory file"))?;
+    let seals = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+    fcntl_add_seals(&file, seals).map_err(failed())?;
     Ok(file.into())
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use lango_keystore::SecretHandles;
 use lango_places::Places;
 use lango_protocol::AgentName;
 use lango_retrieval::RetrievalIndex;
@@ -43,6 +44,8 @@ pub struct LibrarianSettings {
     pub documents: Option<DocumentSettings>,
     /// A server that searches the web.
     pub web: Option<WebSearchClient>,
+    /// The handles of secrets that pages of the web may get.
+    pub handles: SecretHandles,
     /// The skills, if a directory for drafts is configured.
     pub skills: Option<SkillSources>,
 }
@@ -155,7 +158,9 @@ impl LibrarianAgent {
             tools.push(RegisteredTool::new(DismissInquiry(holdings())));
         }
         if let Some((ingest, workspace, places)) = &self.ingest {
-            tools.extend(build_document_tools(ingest, workspace.clone(), Arc::clone(places)));
+            let handles = settings.handles.clone();
+            let places = Arc::clone(places);
+            tools.extend(build_document_tools(ingest, workspace.clone(), places, handles));
             if self.holdings.index().embedder().is_some() {
                 let (holdings, graph) = (holdings(), settings.graph);
                 tools.push(RegisteredTool::new(RetrievePassages { holdings, graph }));

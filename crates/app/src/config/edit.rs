@@ -106,7 +106,7 @@ fn not_toml_error(path: &Path, reason: String) -> ConfigError {
     ConfigError::NotToml { path: path.to_owned(), reason }
 }
 
-fn read_document(path: &Path) -> Result<DocumentMut, ConfigError> {
+pub(super) fn read_document(path: &Path) -> Result<DocumentMut, ConfigError> {
     let current = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -120,7 +120,7 @@ fn read_document(path: &Path) -> Result<DocumentMut, ConfigError> {
     current.parse().map_err(|error: toml_edit::TomlError| not_toml_error(path, error.to_string()))
 }
 
-fn write_document(path: &Path, document: &DocumentMut) -> Result<(), ConfigError> {
+pub(super) fn write_document(path: &Path, document: &DocumentMut) -> Result<(), ConfigError> {
     crate::home::write_private(path, &document.to_string()).map_err(|error| {
         ConfigError::Unwritable { path: path.to_owned(), reason: error.to_string() }
     })

@@ -8,6 +8,7 @@ mod knowledge;
 mod load;
 mod mcp;
 mod payment;
+mod plain_secrets;
 mod privacy;
 mod sandbox;
 mod server;
@@ -34,6 +35,7 @@ pub use knowledge::{
 pub use load::{ConfigError, LoadedConfig, UnknownVariable, ValueOrigin, load_config};
 pub use mcp::{McpConfig, McpServerConfig};
 pub use payment::{AmountText, NetworkName, PaymentConfig, PaymentLimitsConfig};
+pub use plain_secrets::{PlainSecret, list_plain_secrets, replace_plain_secrets};
 pub use privacy::{PersonalDataName, PrivacyConfig};
 pub use sandbox::{LevelName, PartName, SandboxConfig};
 pub use server::ServerConfig;

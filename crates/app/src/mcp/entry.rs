@@ -246,8 +246,9 @@ fn read_token(
     let Some(given) = secret else { return read_variable(variable) };
     let name = find_secret_name(given).ok_or_else(|| {
         EntryError::invalid(format!(
-            "{key} is not secret:NAME. Tokens are not kept in the configuration: store it with lango \
-             secrets set NAME, then write secret:NAME"
+            "{key} is not secret:NAME. Tokens are not kept in the configuration. To move it to the \
+             vault: lango secrets import-config. To store another one: lango secrets set NAME, then \
+             write secret:NAME"
         ))
     })?;
     Ok(Some(secrets.look_up(server, name)?))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use lango_app::config::PolicyName;
+use lango_app::config::{PolicyName, list_plain_secrets};
 use lango_app::provider::{self, ModelPurpose, ModelSource};
 use lango_app::remotes::RemoteAgents;
 use lango_app::{
@@ -126,6 +126,7 @@ async fn examine(
         format!("{} (not there; the defaults are used)", file.display())
     };
     checks.push(build_check("configuration", Ok(described)));
+    checks.extend(examine_plain_secrets(context));
     checks.push(build_check("database", examine_database(context, stores).await));
     checks.extend(failures::list_recent(&context.app.home.log_file()));
     if let Ok(stores) = stores {
@@ -158,6 +159,22 @@ async fn examine(
             checks.push(build_check("model", reached.map(|()| described)));
         }
     }
+}
+
+/// Names the keys and tokens that stand in the configuration's file.
+fn examine_plain_secrets(context: &CommandContext) -> Option<DoctorCheck> {
+    let what = "secrets";
+    let listed = match list_plain_secrets(&context.app.home.config_file) {
+        Ok(listed) if listed.is_empty() => return None,
+        Ok(listed) => listed,
+        Err(error) => return Some(build_check(what, Err(error.to_string()))),
+    };
+    let keys: Vec<&str> = listed.iter().map(|found| found.key.as_str()).collect();
+    let detail = format!(
+        "plain text in the configuration: {}\nto move them into the vault: lango secrets import-config",
+        keys.join(", ")
+    );
+    Some(DoctorCheck { what, state: CheckState::Bad, detail })
 }
 
 async fn examine_database(

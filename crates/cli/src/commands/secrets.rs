@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Read as _};
 
+use lango_app::config::list_plain_secrets;
 use lango_app::parse_origin;
 use lango_keystore::{
     EntryAttributes, EntryInfo, EntryKind, EntryName, KeyStoreError, SecretBytes,
@@ -38,6 +39,7 @@ pub(crate) async fn secrets(
                 printer.print(&render(&secrets))?;
             }
         }
+        SecretsCommand::ImportConfig { dry_run } => import_config(context, dry_run).await?,
         SecretsCommand::Delete { name, yes } => {
             let store = open(context).await?;
             let (kind, name) = (EntryKind::Secret, parse(&name)?);
@@ -79,6 +81,30 @@ async fn set(context: &CommandContext, name: &str, origin: Option<&str>) -> Resu
             "The value is so short that it is not recognised where it must not appear, such as in the \
              output of a command.",
         );
+    }
+    Ok(())
+}
+
+/// Moves what stands in the configuration's file.
+async fn import_config(context: &CommandContext, dry_run: bool) -> Result<(), Failure> {
+    let (printer, file) = (context.printer, context.app.home.config_file.display());
+    let moved: Vec<(String, String)> = if dry_run {
+        let listed = list_plain_secrets(&context.app.home.config_file)?;
+        listed.into_iter().map(|found| (found.key, found.name)).collect()
+    } else {
+        context.app.move_plain_secrets(&open(context).await?).await?
+    };
+    if moved.is_empty() {
+        printer.print(&format!("There are no keys or tokens in {file}.\n"))?;
+        return Ok(());
+    }
+    let done = if dry_run { "would become" } else { "is now" };
+    for (key, name) in &moved {
+        printer.print(&format!("{key} {done} secret:{name}\n"))?;
+    }
+    if !dry_run {
+        printer
+            .note("Copies of the file from before still have them. Replace keys that others saw.");
     }
     Ok(())
 }

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use lango_app::AppError;
-use lango_keystore::{Actor, EntryInfo, EntryKind, KeyStore, Protection, SecretBytes, VaultStatus};
+use lango_keystore::{
+    Actor, EntryInfo, EntryKind, KeyStore, KeyStoreError, Protection, SecretBytes, VaultStatus,
+};
 use lango_terminal::Terminal;
 use lango_text::plural;
 use lango_vault::{KeyKind, create_key};
@@ -15,7 +17,7 @@ use serde::Serialize;
 
 use super::sessions::local_time;
 use super::table::render_table;
-use super::{CommandContext, ask_hidden};
+use super::{CommandContext, ask_hidden, ask_to_confirm};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{AuditArguments, KeyKindName, KeysCommand, VaultCommand};
 
@@ -55,6 +57,7 @@ pub(crate) async fn vault(
             printer.print("Locked.\n")?;
         }
         VaultCommand::Passphrase { remove } => change_passphrase(context, &store, remove).await?,
+        VaultCommand::Keyring { remove } => change_keyring(context, &store, remove).await?,
         VaultCommand::Rotate { revoke } => {
             let passphrase = match store.status().await?.protection {
                 Protection::None => {
@@ -62,7 +65,7 @@ pub(crate) async fn vault(
                         "the vault is empty. Store something first: lango secrets set NAME",
                     ));
                 }
-                Protection::KeyFile => None,
+                Protection::KeyFile | Protection::Keyring => None,
                 Protection::Passphrase => Some(ask_passphrase("Passphrase of the vault: ").await?),
             };
             let actor = actor("lango vault rotate");
@@ -75,18 +78,12 @@ pub(crate) async fn vault(
             write_new_file(&file, &sealed)?;
             printer.print(&format!("Wrote {}. It has every secret and key.\n", file.display()))?;
         }
-        VaultCommand::Import { file, replace } => {
-            let sealed = std::fs::read(&file)
-                .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
-            let passphrase = ask_passphrase("Passphrase of the file: ").await?;
-            let actor = actor("lango vault import");
-            let report = store.import(sealed, &passphrase, replace, &actor).await?;
-            let stored = plural(report.stored, "entry", "entries");
-            let kept = match report.kept {
-                0 => String::new(),
-                kept => format!(" {kept} were there already; to replace them: --replace"),
-            };
-            printer.print(&format!("Stored {stored}.{kept}\n"))?;
+        VaultCommand::Import { file, replace, start_anew, yes } => {
+            if start_anew && !yes && !confirm_start_anew(context, &store).await? {
+                printer.print("It was kept.\n")?;
+                return Ok(ExitStatus::Failure);
+            }
+            import(context, &store, &file, replace, start_anew).await?;
         }
     }
     Ok(ExitStatus::Success)
@@ -118,7 +115,7 @@ pub(crate) async fn keys(
                 KeyKindName::Xchacha20 => KeyKind::Xchacha20,
                 KeyKindName::Age => KeyKind::Age,
             };
-            let name = name.parse().map_err(lango_keystore::KeyStoreError::from)?;
+            let name = name.parse().map_err(KeyStoreError::from)?;
             let key = create_key(&store, &name, kind, &actor("lango keys create")).await?;
             let public = key.attributes.public.map_or(String::new(), |key| format!("{key}\n"));
             printer.print(&format!("Created the {} {name}.\n{public}", key.kind))?;
@@ -196,20 +193,85 @@ async fn change_passphrase(
     remove: bool,
 ) -> Result<(), Failure> {
     let actor = actor("lango vault passphrase");
-    let has_one = store.status().await?.protection == Protection::Passphrase;
+    let has_one = store.protection().await? == Protection::Passphrase;
     let old = if has_one { Some(ask_passphrase("Present passphrase: ").await?) } else { None };
     if remove {
-        let old = old.ok_or(lango_keystore::KeyStoreError::NoPassphrase)?;
-        store.remove_passphrase(&old, &actor).await?;
-        let file = store.key_file().display();
-        context.printer.print(&format!("The key file {file} unlocks the vault now.\n"))?;
-        return Ok(());
+        let old = old.ok_or(KeyStoreError::NoPassphrase)?;
+        store.use_key_file(Some(&old), &actor).await?;
+        return print_key_file(context, store);
     }
     let new = ask_twice("New passphrase: ").await?;
     store.set_passphrase(old.as_ref(), &new, &actor).await?;
     context.printer.print(
         "The vault has this passphrase now. There is no way to open it without: keep it well.\n",
     )?;
+    Ok(())
+}
+
+/// Asks before everything is deleted that does not open.
+async fn confirm_start_anew(context: &CommandContext, store: &KeyStore) -> Result<bool, Failure> {
+    // A keyring that is away today is no lost key: the user decides by the reason.
+    let why = match store.status().await {
+        Ok(status) if status.unlocked => return Err(KeyStoreError::NotLost.into()),
+        Ok(_) => KeyStoreError::Locked.to_string(),
+        Err(error) => error.to_string(),
+    };
+    context.printer.print(&format!("The vault does not open: {why}\n"))?;
+    ask_to_confirm("Delete everything that it has for good?", "starting anew").await
+}
+
+async fn import(
+    context: &CommandContext,
+    store: &KeyStore,
+    file: &Path,
+    replace: bool,
+    start_anew: bool,
+) -> Result<(), Failure> {
+    let sealed = std::fs::read(file)
+        .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+    let passphrase = ask_passphrase("Passphrase of the file: ").await?;
+    let actor = actor("lango vault import");
+    let report = if start_anew {
+        store.start_anew(sealed, &passphrase, &actor).await?
+    } else {
+        store.import(sealed, &passphrase, replace, &actor).await?
+    };
+    let stored = plural(report.stored, "entry", "entries");
+    let kept = match report.kept {
+        0 => String::new(),
+        kept => format!(" {kept} were there already; to replace them: --replace"),
+    };
+    context.printer.print(&format!("Stored {stored}.{kept}\n"))?;
+    Ok(())
+}
+
+async fn change_keyring(
+    context: &CommandContext,
+    store: &KeyStore,
+    remove: bool,
+) -> Result<(), Failure> {
+    let actor = actor("lango vault keyring");
+    let protection = store.protection().await?;
+    if remove {
+        if protection != Protection::Keyring {
+            return Err(KeyStoreError::NotInKeyring.into());
+        }
+        store.use_key_file(None, &actor).await?;
+        return print_key_file(context, store);
+    }
+    let has_passphrase = protection == Protection::Passphrase;
+    let old = if has_passphrase { Some(ask_passphrase("Passphrase: ").await?) } else { None };
+    store.use_keyring(old.as_ref(), &actor).await?;
+    context.printer.print(
+        "A key in the system's keyring unlocks the vault now. Without it nothing can be opened; make a \
+         backup: lango vault export FILE\n",
+    )?;
+    Ok(())
+}
+
+fn print_key_file(context: &CommandContext, store: &KeyStore) -> Result<(), Failure> {
+    let file = store.key_file().display();
+    context.printer.print(&format!("The key file {file} unlocks the vault now.\n"))?;
     Ok(())
 }
 
@@ -248,6 +310,7 @@ fn describe_status(store: &KeyStore, status: &VaultStatus) -> String {
             "The key file {file} unlocks the vault: who can read it can read everything. To protect \
              it with a passphrase: lango vault passphrase"
         ),
+        Protection::Keyring => "A key in the system's keyring unlocks the vault.".to_owned(),
         Protection::Passphrase => "A passphrase protects the vault.".to_owned(),
     };
     let state = match (status.unlocked, status.unlocked_until) {

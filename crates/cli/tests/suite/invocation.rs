@@ -1,6 +1,6 @@
 //! One run of the binary, from its arguments to its exit code.
 
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -184,6 +184,19 @@ impl Running<'_> {
     pub(crate) async fn kill(mut self) {
         self.signal(Signal::KILL);
         self.child.wait().await.unwrap();
+    }
+
+    /// Sends a signal until it has ended, and returns how. A handler may take the first one.
+    pub(crate) async fn end_by(mut self, signal: Signal) -> ExitStatus {
+        let begin = Instant::now();
+        loop {
+            self.signal(signal);
+            let soon = tokio::time::timeout(Duration::from_millis(200), self.child.wait());
+            if let Ok(status) = soon.await {
+                return status.unwrap();
+            }
+            assert!(begin.elapsed() < TEST_TIMEOUT, "it survives {signal:?}");
+        }
     }
 
     /// Closes the reader of what it prints.

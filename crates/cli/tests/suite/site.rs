@@ -12,6 +12,7 @@ pub(crate) struct Site {
     pub(crate) address: SocketAddr,
     connections: Arc<AtomicUsize>,
     requests: Arc<Mutex<Vec<String>>>,
+    heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Site {
@@ -22,13 +23,16 @@ impl Site {
         let address = listener.local_addr().unwrap();
         let (connections, requests) =
             (Arc::new(AtomicUsize::new(0)), Arc::<Mutex<Vec<String>>>::default());
+        let heads = Arc::<Mutex<Vec<String>>>::default();
+        let kept = Arc::clone(&heads);
         let (counted, noted, pages) =
             (Arc::clone(&connections), Arc::clone(&requests), Arc::new(pages));
         tokio::spawn(async move {
             loop {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 counted.fetch_add(1, Ordering::SeqCst);
-                let (noted, pages) = (Arc::clone(&noted), Arc::clone(&pages));
+                let (noted, pages, kept) =
+                    (Arc::clone(&noted), Arc::clone(&pages), Arc::clone(&kept));
                 tokio::spawn(async move {
                     let mut head = Vec::new();
                     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
@@ -44,12 +48,13 @@ impl Site {
                     let answer = found.map_or_else(|| page("Nothing here"), |(_, a)| a.clone());
                     let answer = answer.replace("{address}", &address.to_string());
                     noted.lock().unwrap().push(path);
+                    kept.lock().unwrap().push(head);
                     // A browser that went away needs no answer.
                     let _ = stream.write_all(answer.as_bytes()).await;
                 });
             }
         });
-        Self { address, connections, requests }
+        Self { address, connections, requests, heads }
     }
 
     /// A place that only counts who comes.
@@ -68,6 +73,11 @@ impl Site {
     /// The paths that were asked for.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
+    }
+
+    /// The first lines and the headers of the requests.
+    pub(crate) fn heads(&self) -> Vec<String> {
+        self.heads.lock().unwrap().clone()
     }
 
     /// The value of `LANGO_EGRESS_ALLOW` that allows this site.

@@ -127,6 +127,43 @@ async fn a_turn_pays_what_was_approved_and_tells_what_was_spent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_question_shows_exactly_what_a_model_pays_and_a_later_turn_what_was_spent() {
+    let order = format!("{{ to = \"{RECIPIENT}\", amount = \"2\", purpose = \"the dataset\" }}");
+    let pay = calling("vault", &[("payment_send", &order)]);
+    let (lango, node) = (Lango::playing(&[TO_VAULT, &pay]).await, TestNode::start().await);
+    set_up(&lango, &node).await;
+    for (key, value) in [("payment.confirmations", "1"), ("payment.maxFee", "0.01")] {
+        assert_eq!(lango.command(&["config", "set", key, value]).run().await.code, 0);
+    }
+    let created = wallet(&lango, &["create", "--json"]).await;
+    let created: Value = serde_json::from_str(&created.stdout).unwrap();
+    let from = created["address"].as_str().unwrap();
+    node.fund(from.parse().unwrap(), 12).await;
+    let line = format!("run 'pay 2 USDC to {RECIPIENT} for the dataset'");
+    let mut session = lango.at_terminal(&line).start_typing();
+    for shown in [
+        format!("Pay 2 USDC to {RECIPIENT}"),
+        format!("on custom (chain 31337, token {})", node.token),
+        format!("from {from}"),
+        "for: the dataset".to_owned(),
+        "network fee: at most 0.01 ETH".to_owned(),
+        "Allow this once?".to_owned(),
+    ] {
+        session.wait_for(&shown).await;
+    }
+    assert_eq!(node.units_of(RECIPIENT.parse().unwrap()).await, 0, "it was not approved yet");
+    session.answer("y\n").await;
+    let finished = session.finish().await;
+    assert_eq!(finished.code, 0, "{finished:?}");
+    assert_eq!(node.units_of(RECIPIENT.parse().unwrap()).await, 2_000_000, "{finished:?}");
+    let tell = calling("vault", &[("payment_history", "{}")]);
+    let lango = lango.now_playing(&[TO_VAULT, &tell]).await;
+    let turn = lango.ask("how much did I spend this week").turn().await;
+    assert_eq!((turn.code, turn.author()), (0, "vault"), "{:?}", turn.results());
+    assert!(turn.answer().contains("\"week\":\"2 USDC\""), "{}", turn.answer());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_embedded_model_pays_what_its_question_shows_and_tells_what_was_spent() {
     let (lango, node) = (Lango::silent().await, TestNode::start().await);
     set_up(&lango, &node).await;

@@ -15,7 +15,7 @@ fn agent(name: &str) -> AgentName {
 }
 
 fn request<'a>(session: &'a SessionId, agent: &'a AgentName) -> HandleRequest<'a> {
-    HandleRequest { session, agent, place: HandlePlace::Command, purpose: "to push" }
+    HandleRequest { session, agent, place: HandlePlace::Command, purpose: "to push", origin: None }
 }
 
 fn use_in<'a>(session: &'a SessionId, agent: &'a AgentName) -> HandleUse<'a> {
@@ -72,7 +72,7 @@ pub(crate) async fn a_handle_is_bound_to_its_place_its_agent_its_origin_and_its_
     let handle = handles.issue(&store, &name("github"), request(&session, &asker)).await.unwrap();
     let typed = HandleUse { place: HandlePlace::FormField, ..use_in(&session, &navigator) };
     let why = refusal(&handle, typed).await;
-    assert!(why.contains("for a variable of a command"), "{why}");
+    assert!(why.contains("for a variable or a file of a command"), "{why}");
     // The agent: the first one that uses it.
     handles.resolve(&handle, use_in(&session, &operator)).await.unwrap();
     handles.resolve(&handle, use_in(&session, &operator)).await.unwrap();

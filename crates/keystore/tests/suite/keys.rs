@@ -86,7 +86,7 @@ pub(crate) async fn a_passphrase_is_changed_while_another_process_works(
     let old = store.unlock(&secret(PASSPHRASE), None, &actor()).await;
     assert!(matches!(old, Err(KeyStoreError::WrongPassphrase)));
     store.unlock(&new, None, &actor()).await.unwrap();
-    store.remove_passphrase(&new, &actor()).await.unwrap();
+    store.use_key_file(Some(&new), &actor()).await.unwrap();
     assert_eq!(get(&vault.process().await, "github").await.unwrap(), "value");
 }
 
@@ -161,4 +161,35 @@ pub(crate) async fn a_lost_and_a_foreign_key_file_are_named(location: DatabaseLo
     assert!(matches!(error, KeyStoreError::OtherKeyFile(_)), "{error}");
     std::fs::rename(&kept, &file).unwrap();
     assert_eq!(get(&vault.process().await, "github").await.unwrap(), "value");
+}
+
+pub(crate) async fn a_vault_whose_key_is_lost_starts_anew_from_an_export(
+    location: DatabaseLocation,
+) {
+    let vault = Vault::new(location);
+    let store = vault.process().await;
+    put(&store, "github", "value").await;
+    let passphrase = secret("a passphrase for the file");
+    let sealed = store.export(&passphrase, &actor()).await.unwrap();
+    put(&store, "later", "in no export").await;
+    let opens = store.start_anew(sealed.clone(), &passphrase, &actor()).await;
+    assert!(matches!(opens, Err(KeyStoreError::NotLost)), "{opens:?}");
+    let kept = vault.directory.path().join("kept");
+    std::fs::rename(store.key_file(), &kept).unwrap();
+    let anew = vault.process().await;
+    let import = anew.import(sealed.clone(), &passphrase, false, &actor()).await.unwrap();
+    assert_eq!((import.stored, import.kept), (0, 1), "what is there is not replaced");
+    let wrong = anew.start_anew(sealed.clone(), &secret("another one here"), &actor()).await;
+    assert!(matches!(wrong, Err(KeyStoreError::WrongExport)), "{wrong:?}");
+    // Nothing was lost so far.
+    std::fs::rename(&kept, store.key_file()).unwrap();
+    assert_eq!(get(&vault.process().await, "later").await.unwrap(), "in no export");
+    std::fs::remove_file(store.key_file()).unwrap();
+    let report = vault.process().await.start_anew(sealed, &passphrase, &actor()).await.unwrap();
+    assert_eq!(report.stored, 1);
+    let process = vault.process().await;
+    assert_eq!(get(&process, "github").await.unwrap(), "value");
+    assert!(matches!(get(&process, "later").await, Err(KeyStoreError::NotFound { .. })));
+    process.rotate(None, false, &actor()).await.unwrap();
+    assert_eq!(process.verify_audit().await.unwrap().problem, None);
 }

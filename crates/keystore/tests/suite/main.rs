@@ -20,6 +20,7 @@ lango_store::on_both_engines! {
     keys::the_master_key_is_replaced_while_another_process_works,
     keys::of_two_processes_that_replace_the_key_at_once_none_loses_a_value,
     keys::a_lost_and_a_foreign_key_file_are_named,
+    keys::a_vault_whose_key_is_lost_starts_anew_from_an_export,
     recording::every_use_is_recorded_in_a_chain_that_can_be_verified,
     recording::many_uses_at_once_are_all_recorded,
     handles::a_handle_is_resolved_only_in_its_conversation,

@@ -86,6 +86,7 @@ impl ServerProcess {
             environment: build_environment(config, home.as_deref()),
             bounds: build_bounds(config, process_environment, directory, home),
             stdin: Stdio::piped(),
+            descriptors: Vec::new(),
         };
         let sandbox = if config.sandbox {
             process_environment.sandbox.clone()

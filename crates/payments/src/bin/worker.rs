@@ -30,8 +30,8 @@ fn settings(network: Network) -> PaymentSettings {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [database, url, chain_id, token, key, recipient, count] = arguments.as_slice() else {
-        let usage = "lango-payments-worker DATABASE URL CHAIN TOKEN KEY RECIPIENT COUNT";
+    let [database, url, chain_id, token, key, recipient, first, end] = arguments.as_slice() else {
+        let usage = "lango-payments-worker DATABASE URL CHAIN TOKEN KEY RECIPIENT FIRST END";
         return Err(format!("usage: {usage}").into());
     };
     let mut bytes = [0; 32];
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let database = Database::open(&database.parse()?).await?;
         let payments = Payments::open(database, settings(network), Some(wallet)).await?;
         payments.reconcile().await?;
-        for number in 0..count.parse::<u32>()? {
+        for number in first.parse::<u32>()?..end.parse::<u32>()? {
             let order = payments.order_transfer(recipient, "0.01", "a payment of the worker")?;
             let key = format!("payment {number}").parse()?;
             payments.send(&order, &key, &CancellationToken::new()).await?;

@@ -10,7 +10,7 @@ use crate::fixture::{Bench, RECIPIENT};
 use lango_payments::testing::CHAIN_ID;
 
 /// Sets the number of kills, unless the variable says otherwise.
-const KILLS: u64 = 40;
+const KILLS: u64 = 100;
 const KILLS_VARIABLE: &str = "LANGO_TEST_PAYMENT_KILLS";
 /// Sets the number of payments of one round of a process.
 const PAYMENTS_OF_A_ROUND: u64 = 4;
@@ -27,25 +27,27 @@ pub(crate) async fn a_process_that_is_killed_while_it_pays_pays_everything_once(
     };
     let (url, token) = (bench.node.url(), bench.node.token.to_string());
     let (key, chain) = (hex::encode(bench.key), CHAIN_ID.to_string());
-    let run = |count: u64| {
-        let count = count.to_string();
+    let run = |first: u64, end: u64| {
+        let (first, end) = (first.to_string(), end.to_string());
         Command::new(env!("CARGO_BIN_EXE_lango-payments-worker"))
-            .args([&database, &url, &chain, &token, &key, RECIPIENT, &count])
+            .args([&database, &url, &chain, &token, &key, RECIPIENT, &first, &end])
             .stdin(Stdio::null())
             .spawn()
             .unwrap()
     };
     // The time of a round that is not disturbed: kills are spread over all of it.
     let started = Instant::now();
-    assert!(run(PAYMENTS_OF_A_ROUND).wait().unwrap().success());
+    assert!(run(0, PAYMENTS_OF_A_ROUND).wait().unwrap().success());
     let undisturbed = started.elapsed().max(Duration::from_millis(40));
     let (mut count, mut killed, mut round) = (PAYMENTS_OF_A_ROUND, 0, 0_u64);
     while killed < kills {
+        // What the round before did not come to is begun once more, beside what is new.
+        let first = count - PAYMENTS_OF_A_ROUND;
         count += PAYMENTS_OF_A_ROUND;
-        let mut child = run(count);
-        // Steps that are coprime to the number of kills reach every part of the round.
-        let part = u32::try_from(round * 61 % 100).unwrap();
-        tokio::time::sleep(undisturbed * part / 100).await;
+        let mut child = run(first, count);
+        // Steps that are coprime to the number of parts reach every part of the round.
+        let part = u32::try_from(round * 617 % 1000).unwrap();
+        tokio::time::sleep(undisturbed * part / 1000).await;
         round += 1;
         assert!(round < kills * 4, "it is never killed while it works");
         if let Some(status) = child.try_wait().unwrap() {
@@ -56,7 +58,7 @@ pub(crate) async fn a_process_that_is_killed_while_it_pays_pays_everything_once(
         child.wait().unwrap();
         killed += 1;
     }
-    assert!(run(count).wait().unwrap().success());
+    assert!(run(0, count).wait().unwrap().success());
 
     let payments = bench.payments.list_latest(u32::MAX).await.unwrap();
     assert_eq!(payments.len() as u64, count, "{killed} kills");

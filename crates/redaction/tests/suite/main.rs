@@ -68,6 +68,22 @@ fn bytes_that_are_no_text_are_found_encoded() {
     assert!(scanner.scrub(&STANDARD.encode(value)).contains("[secret:raw]"));
 }
 
+#[test]
+fn a_value_of_any_length_is_found_at_any_place() {
+    let letters = "k3Jx2Qm9Lw4Tz8KdVb5NcRf7Yh6Gs1Pa0Eu";
+    for length in 8..=64 {
+        let value: String = letters.chars().cycle().skip(length).take(length).collect();
+        let scanner = scanner(&[("v", &value), ("other", "another-value-of-some-length-in-all")]);
+        for before in 0..70 {
+            for after in [0, 1, 3, 50] {
+                let (before, after) = (".".repeat(before), "-".repeat(after));
+                let text = format!("{before}{value}{after}");
+                assert_eq!(scanner.scrub(&text), format!("{before}[secret:v]{after}"));
+            }
+        }
+    }
+}
+
 /// Encodes text as programs do. Whatever stands before and after the value is encoded with it.
 fn encode(kind: u8, before: &str, value: &str, after: &str) -> String {
     let whole = format!("{before}{value}{after}");

@@ -79,8 +79,8 @@ fn follow_order(order: &HelperOrder, report: &mut File) -> Result<u8, String> {
             .and_then(|mut entrance| entrance.write_all(b"0"))
             .map_err(|error| format!("a control group cannot be joined: {error}"))?;
     }
-    // The program must not inherit anything other than the standard streams.
-    close_fds::CloseFdsBuilder::new().cloexecfrom(3);
+    // The program must not inherit anything other than the standard streams and its own files.
+    close_fds::CloseFdsBuilder::new().keep_fds(&order.kept).cloexecfrom(3);
     if order.is_supervised {
         return supervise::run_supervised(order, report, lifeline);
     }

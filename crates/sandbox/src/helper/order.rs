@@ -17,6 +17,8 @@ pub(crate) struct HelperOrder {
     pub(crate) rules: Option<LandlockRules>,
     /// The system call filter, if any.
     pub(crate) filter: Option<FilterSettings>,
+    /// The descriptors that the program keeps.
+    pub(crate) kept: Vec<i32>,
     /// The descriptors of the files to join control groups.
     pub(crate) groups: Vec<i32>,
     /// The descriptor of the report.

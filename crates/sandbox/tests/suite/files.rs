@@ -2,9 +2,9 @@
 
 use std::os::unix::fs::symlink;
 
-use lango_sandbox::{ConfinementLevel, SandboxError};
+use lango_sandbox::{ConfinementLevel, DescriptorFile, SandboxError};
 
-use crate::workspace::{LEVELS, TestWorkspace};
+use crate::workspace::{LEVELS, TestWorkspace, finish};
 
 #[tokio::test]
 async fn the_workspace_can_be_written_and_nothing_else() {
@@ -257,5 +257,23 @@ async fn a_directory_that_becomes_a_link_widens_nothing() {
         assert!(ran > 0, "{level}: it never ran, so this shows nothing");
         assert!(!workspace.outside().join("evil").exists(), "{level}");
         assert!(!workspace.outside().join(".git/evil").exists(), "{level}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_only_a_descriptor_is_read_and_not_changed() {
+    let command = "cat \"$SECRET\"; cat <\"$SECRET\"; printf x 2>/dev/null >\"$SECRET\" || printf no; \
+                   sh -c 'cat \"$SECRET\"'; env | grep -c value";
+    for level in LEVELS {
+        let workspace = TestWorkspace::at(level);
+        let mut job = workspace.job(command);
+        job.descriptors = vec![DescriptorFile::new("SECRET", b"value\n")];
+        let result = finish(workspace.sandbox.spawn(job).await.unwrap()).await.unwrap();
+        assert_eq!(result.out, "value\nvalue\nnovalue\n0\n", "{level}: {result:?}");
+        let mut job = workspace.job("od -An -tx1 \"$OTHER\"; ls /proc/self/fd | wc -l");
+        job.descriptors = vec![DescriptorFile::new("OTHER", &[b'a', 0, 0xff])];
+        let result = finish(workspace.sandbox.spawn(job).await.unwrap()).await.unwrap();
+        // The three streams, this file, and the directory that `ls` reads.
+        assert_eq!(result.out.split_whitespace().collect::<Vec<_>>(), ["61", "00", "ff", "5"]);
     }
 }

@@ -99,6 +99,7 @@ impl TestWorkspace {
             environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
             bounds: self.bounds.clone(),
             stdin: Stdio::null(),
+            descriptors: Vec::new(),
         }
     }
 

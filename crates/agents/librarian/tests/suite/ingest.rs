@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lango_egress::{Guard, Rules};
+use lango_keystore::SecretHandles;
 use lango_librarian::documents::{
     IngestReport, IngestSource, Ingester, PageFetcher, ReadLimits, UnreadableReason,
     build_document_tools,
@@ -254,7 +255,12 @@ async fn the_tools_stay_in_the_workspace(database: Database) {
     fs::write(workspace.join("binary.md"), b"\0").unwrap();
     std::os::unix::fs::symlink(&outside, workspace.join("way")).unwrap();
     let mut registry = ToolRegistry::new();
-    for tool in build_document_tools(&ingest(database).await, workspace.clone(), Arc::default()) {
+    for tool in build_document_tools(
+        &ingest(database).await,
+        workspace.clone(),
+        Arc::default(),
+        SecretHandles::default(),
+    ) {
         registry.add_registered(tool).unwrap();
     }
     let call = async |name: &str, arguments: &str| {

@@ -12,6 +12,7 @@ use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::command_secrets::ResolvedSecrets;
 use super::exec::check_command;
 use super::launch::Launcher;
 use super::preview::{CommandCall, build_command_proposal};
@@ -93,7 +94,10 @@ impl Tool for StartProcess {
             workspace.absolute_directory(&workspace.check_path(cwd.as_deref().unwrap_or("."))?)
         })
         .await?;
-        let started = self.launcher.start_command(&command, &directory, &rights, Vec::new()).await;
+        let started = self
+            .launcher
+            .start_command(&command, &directory, &rights, ResolvedSecrets::default())
+            .await;
         let confined = started.map_err(convert_error)?;
         let entry = ProcessEntry {
             id: context.call.to_string(),

@@ -8,10 +8,10 @@ use lango_tool::{Proposal, SafetyLevel, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::command_secrets::{CommandSecrets, SecretVariables};
 use super::launch::Launcher;
 use super::preview::{CommandCall, build_command_proposal};
 use super::run_to_end::{CommandLimits, ShellResult, convert_error, run_to_end};
-use super::secret_variables::{SecretVariables, propose_secrets, resolve_secrets};
 use crate::blocking::run_blocking;
 use crate::sentence::{code, describe_activity};
 use crate::{OperatorSettings, Workspace};
@@ -41,6 +41,9 @@ pub(crate) struct ShellArguments {
     /// Variables with handles of secrets.
     #[serde(default)]
     secrets: SecretVariables,
+    /// Variables with handles of secrets that the command reads from a file: the variable is its path.
+    #[serde(default)]
+    secret_files: SecretVariables,
 }
 
 fn default_timeout_seconds() -> u64 {
@@ -68,7 +71,8 @@ impl Tool for RunShell {
         arguments: ShellArguments,
         context: ToolContext,
     ) -> Result<ShellResult, ToolError> {
-        let ShellArguments { command, cwd, timeout_seconds, rights, secrets } = arguments;
+        let ShellArguments { command, cwd, timeout_seconds, rights, secrets, secret_files } =
+            arguments;
         let max_seconds = self.settings.max_timeout_seconds;
         if !(1..=max_seconds).contains(&timeout_seconds) {
             return Err(ToolError::Arguments(format!(
@@ -82,9 +86,9 @@ impl Tool for RunShell {
         })
         .await?;
 
-        let variables =
-            resolve_secrets(&self.settings.handles, secrets, &command, &context).await?;
-        let started = self.launcher.start_command(&command, &directory, &rights, variables).await;
+        let asked = CommandSecrets { variables: &secrets, files: &secret_files };
+        let secrets = asked.resolve(&self.settings.handles, &command, &context).await?;
+        let started = self.launcher.start_command(&command, &directory, &rights, secrets).await;
         let confined = started.map_err(convert_error)?;
         let limits = CommandLimits { timeout_seconds, rights: Some(&rights) };
         run_to_end(confined, &self.launcher, &self.settings, &context, limits).await
@@ -103,11 +107,13 @@ impl Tool for RunShell {
     }
 
     fn propose(&self, arguments: &ShellArguments) -> Option<Proposal> {
-        let ShellArguments { command, cwd, timeout_seconds, rights, secrets } = arguments;
+        let ShellArguments { command, cwd, timeout_seconds, rights, secrets, secret_files } =
+            arguments;
         let how = format!("for at most {timeout_seconds} s");
         let call = CommandCall { command, cwd: cwd.as_deref(), rights, how: &how };
         let proposal = build_command_proposal(&self.workspace, &self.launcher, &call);
-        Some(propose_secrets(&self.settings.handles, secrets, proposal))
+        let secrets = CommandSecrets { variables: secrets, files: secret_files };
+        Some(secrets.propose(&self.settings.handles, proposal))
     }
 }
 

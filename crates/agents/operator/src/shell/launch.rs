@@ -9,6 +9,7 @@ use std::sync::Arc;
 use lango_protocol::{Right, Rights};
 use lango_sandbox::{ConfinedProcess, ConfinementLevel, GrantedRight, Job, SandboxError};
 
+use super::command_secrets::ResolvedSecrets;
 use crate::{OperatorSettings, Workspace};
 
 /// Starts every child process of the operator.
@@ -23,14 +24,13 @@ impl Launcher {
         Self { workspace, settings }
     }
 
-    /// Starts a shell command in `directory`, with rights beyond the sandbox and variables beyond the
-    /// usual ones.
+    /// Starts a shell command in `directory`, with rights beyond the sandbox and with secrets.
     pub(super) async fn start_command(
         &self,
         command: &str,
         directory: &Path,
         rights: &Rights,
-        variables: Vec<(OsString, OsString)>,
+        secrets: ResolvedSecrets,
     ) -> Result<ConfinedProcess, SandboxError> {
         let granted: Result<Vec<_>, _> =
             rights.iter().map(|right| self.resolve_right(directory, right)).collect();
@@ -38,7 +38,8 @@ impl Launcher {
         let mut job = self.build_job("/bin/sh".into(), directory);
         // Without the dashes a command that starts with one would be taken for options.
         job.arguments = ["-c", "--", command].map(Into::into).into();
-        job.environment.extend(variables);
+        job.environment.extend(secrets.variables);
+        job.descriptors = secrets.files;
         for right in granted {
             job.bounds.grant(right);
         }
@@ -79,6 +80,7 @@ impl Launcher {
             environment: variables.map(|(name, value)| (name.into(), value.into())).collect(),
             bounds: self.settings.policy.job_bounds(self.workspace.root()),
             stdin: Stdio::null(),
+            descriptors: Vec::new(),
         }
     }
 

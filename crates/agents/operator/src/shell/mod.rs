@@ -2,6 +2,7 @@
 
 mod background;
 mod capture;
+mod command_secrets;
 mod environment;
 mod exec;
 mod launch;
@@ -12,7 +13,6 @@ mod program;
 mod run_to_end;
 mod script_preview;
 mod scripts;
-mod secret_variables;
 mod tail;
 
 pub(crate) use background::{ProcessStatus, StartProcess, StopProcess};

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use lango_store::{Database, Statement};
 use serde_json::{Value, json};
 
 use super::every_tool::{CALLS_IN_REPLY, calls_with, known_tools, script};
@@ -13,6 +14,9 @@ use crate::fixture::{Lango, TO_OPERATOR};
 use crate::invocation::CommandOutput;
 
 const CANARY: &str = "cnry/7Jx2Qm9Lw4Tz8Kd=Vb5Nc";
+
+/// What the user says in each turn.
+const REQUEST: &str = "Go on, stage 5c1f.";
 
 /// The value as an attacker would write it.
 fn forms() -> Vec<String> {
@@ -86,8 +90,17 @@ async fn prepare() -> Lango {
 
 /// Runs a turn with this script and looks at everything that it left.
 async fn attack(lango: Lango, script: &str) -> Lango {
+    attack_with(lango, script, None).await
+}
+
+/// The same in another database.
+async fn attack_with(lango: Lango, script: &str, database: Option<&str>) -> Lango {
     let lango = lango.now_playing(&[script]).await;
-    let asked = lango.ask("Go on.").with(&["--approve", "all"]).set("LANGO_LOG", "trace");
+    let asked = lango.ask(REQUEST).with(&["--approve", "all"]).set("LANGO_LOG", "trace");
+    let asked = match database {
+        Some(url) => asked.set("LANGO_DATABASE_URL", url),
+        None => asked,
+    };
     let CommandOutput { stdout, stderr, .. } = asked.run().await;
     assert!(stdout.contains("turn_finished"), "the turn has no end: {stdout} {stderr}");
     assert_clean("the output", stdout.as_bytes());
@@ -184,10 +197,11 @@ const COMMANDS: [&str; 20] = [
     "for i in 1 2 3; do printf '%s' \"$T$T\"; done",
 ];
 
-/// The vault gives a handle, and the operator a command with it.
-fn stealing(command: &str) -> String {
-    let arguments =
-        json!({ "command": command, "secrets": { "T": "{word:secret-handle-}" } }).to_string();
+/// The vault gives a handle, and the operator a command with it: in a variable, or in a file.
+fn stealing(command: &str, parameter: &str) -> String {
+    let mut arguments = json!({ "command": command });
+    arguments[parameter] = json!({ "T": "{word:secret-handle-}" });
+    let arguments = arguments.to_string();
     let raw = toml::Value::String(arguments);
     format!(
         r#"
@@ -220,7 +234,7 @@ say = "{{result}}"
 async fn no_canary_passes_out_of_a_command_that_got_it() {
     let mut lango = prepare().await;
     for command in COMMANDS {
-        lango = attack(lango, &stealing(command)).await;
+        lango = attack(lango, &stealing(command, "secrets")).await;
         let requests = lango.received();
         let used = requests.iter().any(|request| request.body.contains("secret-handle-"));
         assert!(used, "the operator got no handle for {command}");
@@ -318,4 +332,72 @@ async fn no_canary_passes_from_files_into_requests_and_command_lines() {
         lango = attack(lango, &script("operator", &[read])).await;
     }
     assert_nothing_stored(&lango);
+}
+
+/// Returns the files of PostgreSQL, its log of writes included, that have one of these texts.
+async fn postgres_files_with(database: &Database, texts: &[String]) -> Vec<String> {
+    database.write(Statement::new("CHECKPOINT").into()).await.unwrap();
+    let rows = database.query(Statement::new("SHOW data_directory")).await.unwrap();
+    let directory = rows[0].text(0).unwrap().to_owned();
+    let mut grep = tokio::process::Command::new("grep");
+    grep.args(["--recursive", "--files-with-matches", "--text", "--fixed-strings"]);
+    for text in texts {
+        grep.args(["-e", text]);
+    }
+    let found = grep.arg("--").arg(&directory).output().await.unwrap();
+    String::from_utf8(found.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_canary_is_in_the_files_of_postgresql() {
+    let server = std::env::var("LANGO_TEST_POSTGRES")
+        .expect("LANGO_TEST_POSTGRES is not set; run the tests with: cargo xtask test");
+    let database = Database::open(&server.parse().unwrap()).await.unwrap();
+    let id = lango_protocol::TurnId::generate().to_string().replace('-', "_");
+    let schema = format!("canaries_{id}");
+    let sql = format!("CREATE SCHEMA {schema}");
+    database.write(Statement::new(sql).into()).await.unwrap();
+    let url = format!("{server}?options=-csearch_path%3D{schema}");
+    let mut lango = prepare().await;
+    let set = lango.bare(&["secrets", "set", "canary"]).set("LANGO_DATABASE_URL", &url);
+    assert_eq!(set.input(format!("{CANARY}\n")).run().await.code, 0);
+    let all = forms().join(" and ");
+    let say = toml::Value::String(format!("It is {all}, and again: {all}"));
+    let call = |agent, tool: &str, arguments| script(agent, &[(tool.to_owned(), arguments)]);
+    for script in [
+        format!("[[reply]]\nfault = \"drip\"\ndrip_ms = 0\nsay = {say}\n"),
+        call("operator", "exec_shell", json!({ "command": "cat leak.txt" })),
+        call("chronicler", "memory_store", json!({ "content": all })),
+        call("librarian", "save_knowledge", json!({ "key": "note", "content": all })),
+    ] {
+        lango = attack_with(lango, &script, Some(&url)).await;
+    }
+    let request = [REQUEST.to_owned()];
+    assert!(!postgres_files_with(&database, &request).await.is_empty(), "they are searched");
+    assert_eq!(postgres_files_with(&database, &traces()).await, Vec::<String>::new());
+    let sql = format!("DROP SCHEMA {schema} CASCADE");
+    database.write(Statement::new(sql).into()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_canary_is_on_the_screen() {
+    let mut lango = prepare().await;
+    let all = forms().join("\n\n    ");
+    let say = toml::Value::String(format!("It is {all}, and again: {all}"));
+    let command = json!({ "command": format!("echo '{}'", all.replace('\'', "")) });
+    let calls = script("operator", &[("exec_shell".to_owned(), command)]);
+    let words = format!("[[reply]]\nfault = \"drip\"\ndrip_ms = 0\nsay = {say}\n");
+    for script in [&words, &calls] {
+        lango = lango.now_playing(&[script]).await;
+        let session = lango.at_terminal("run 'go on' --approve all").start_typing();
+        let finished = session.finish().await;
+        assert!(finished.stdout.contains("[secret:canary]"), "{finished:?}");
+        assert_clean("the screen", finished.stdout.as_bytes());
+    }
+    // A question shows what would run.
+    lango = lango.now_playing(&[&calls]).await;
+    let mut session = lango.at_terminal("run 'go on'").start_typing();
+    session.wait_for("Allow this once?").await;
+    session.answer("n\n").await;
+    assert_clean("a question", session.finish().await.stdout.as_bytes());
 }

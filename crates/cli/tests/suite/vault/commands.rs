@@ -107,3 +107,69 @@ async fn keys_are_created_and_what_was_done_is_recorded() {
     let verified = run(&lango, &["audit", "--verify"]).await;
     assert!(verified.code == 0 && verified.stdout.contains("4 records fit"), "{verified:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_in_the_configuration_are_moved_into_the_vault() {
+    let lango = Lango::playing(&["[[reply]]\nsay = \"Hello.\"\n"]).await;
+    let url = lango.base_url(lango_model::Wire::OpenAi);
+    let before = format!(
+        "# my models\n[model]\nprovider = \"own\"\nname = \"m\" # the small one\n[providers.own]\n\
+         baseUrl = \"{url}\"\napiKey = \"{CANARY}\" # until May\n"
+    );
+    let file = lango.config_file();
+    let read = || std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, &before).unwrap();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    let refused = run(&lango, &["run", "hello"]).await;
+    assert!(refused.stderr.contains("lango secrets import-config"), "{refused:?}");
+    let doctor = run(&lango, &["doctor"]).await;
+    assert!(doctor.stdout.contains("plain text in the configuration"), "{doctor:?}");
+    assert!(doctor.stdout.contains("providers.own.apiKey"), "{doctor:?}");
+    assert!(doctor.stdout.contains("lango secrets import-config"), "{doctor:?}");
+    let listed = run(&lango, &["secrets", "import-config", "--dry-run"]).await;
+    assert!(
+        listed.stdout.contains("providers.own.apiKey would become secret:own-key"),
+        "{listed:?}"
+    );
+    assert_eq!(read(), before);
+    // Another secret has the name, and an earlier try was interrupted after it had stored the value.
+    store(&lango, "own-key", "the key of something else").await;
+    store(&lango, "own-key-2", CANARY).await;
+    let moved = run(&lango, &["secrets", "import-config"]).await;
+    assert!(moved.stdout.contains("providers.own.apiKey is now secret:own-key-2"), "{moved:?}");
+    assert_eq!(read(), before.replace(CANARY, "secret:own-key-2"));
+    assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+    let listed = run(&lango, &["secrets", "list"]).await;
+    assert_eq!(listed.stdout.matches("own-key").count(), 2, "{listed:?}");
+    for shown in [&refused, &doctor, &listed, &moved] {
+        assert!(!format!("{shown:?}").contains("canary"), "{shown:?}");
+    }
+    assert_eq!(files_with(&lango.home(), CANARY), Vec::<String>::new());
+    let before = lango.received();
+    let authorized = format!("Bearer {CANARY}");
+    assert!(before.iter().all(|one| one.header("authorization") != Some(&*authorized)));
+    let turn = lango.bare(&["run", "--output-format", "stream-json", "hello"]).turn().await;
+    assert_eq!((turn.code, turn.answer()), (0, "Hello."));
+    let received = lango.received().split_off(before.len());
+    assert!(!received.is_empty());
+    assert!(received.iter().all(|one| one.header("authorization") == Some(&*authorized)));
+    let again = run(&lango, &["secrets", "import-config"]).await;
+    assert!(again.stdout.contains("no keys or tokens"), "{again:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_vault_leaves_the_keys_in_the_configuration() {
+    let lango = Lango::silent().await;
+    let mut session = lango.at_terminal("vault passphrase").start_typing();
+    for prompt in ["New passphrase: ", "The same again: "] {
+        session.wait_for(prompt).await;
+        session.paste("correct horse").await;
+    }
+    assert_eq!(session.finish().await.code, 0);
+    assert_eq!(run(&lango, &["vault", "lock"]).await.code, 0);
+    let before = format!("[providers.own]\napiKey = \"{CANARY}\"\n");
+    std::fs::write(lango.config_file(), &before).unwrap();
+    let locked = run(&lango, &["secrets", "import-config"]).await;
+    assert!(locked.code == 2 && locked.stderr.contains("lango vault unlock"), "{locked:?}");
+    assert_eq!(std::fs::read_to_string(lango.config_file()).unwrap(), before);
+}

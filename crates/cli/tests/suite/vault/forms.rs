@@ -99,7 +99,7 @@ async fn another_site_another_place_and_a_foreign_frame_get_nothing() {
     let port = site.address.port();
     for (origin, path, place, why) in [
         (Some("https://bank.example"), "/login", "form_field", "https://bank.example only"),
-        (None, "/login", "command", "for a variable of a command"),
+        (None, "/login", "command", "for a variable or a file of a command"),
         (None, "/framed", "form_field", "not one of"),
     ] {
         let lango = prepare(origin).await;

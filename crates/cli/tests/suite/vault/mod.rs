@@ -3,6 +3,9 @@
 mod commands;
 mod credentials;
 mod forms;
+mod headers;
+mod keyring;
+mod memory;
 mod scenarios;
 mod turns;
 

@@ -70,3 +70,33 @@ async fn the_executor_of_the_compact_team_has_the_tools_of_the_vault() {
     assert_eq!((turn.code, turn.author()), (0, "executor"), "{:?}", turn.results());
     assert_eq!(turn.results_with(CallStatus::Ok), 3, "{:?}", turn.results());
 }
+
+/// Document 000, "Multi-agent mode": an agent without tools of its kind is not created, and nothing is
+/// routed to it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_team_without_tools_of_the_vault_has_no_vault() {
+    let lango = Lango::playing(&[TO_VAULT, "[[reply]]\nsay = \"It cannot be done here.\"\n"]).await;
+    let listed = lango.command(&["agents", "list"]).set("LANGO_VAULT_ENABLED", "false").run().await;
+    assert!(listed.stdout.contains("Not created:\n  vault: no tool begins with"), "{listed:?}");
+    let turn = lango.ask("sign build 8841").set("LANGO_VAULT_ENABLED", "false").turn().await;
+    assert_eq!(turn.transfers(), Vec::<&str>::new());
+    let orchestrator = &lango.requests_of("lango-orchestrator")[0];
+    assert!(!orchestrator.system().contains("secret management"), "{}", orchestrator.system());
+}
+
+/// Document 004, "Rejection protocol": what is not the vault's goes back, and another agent does it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_the_vault_rejects_goes_to_another_agent() {
+    let script = format!(
+        "{TO_VAULT}\n\
+         [[reply]]\nagent = \"vault\"\nsay = \"[REJECT] this is about files\"\n\
+         [[reply]]\nagent = \"lango-orchestrator\"\nresults = 1\n\
+         call = [{{ name = \"transfer_to_agent\", arguments = {{ agent_name = \"operator\", task = \"List them.\" }} }}]\n\
+         {}",
+        calling("operator", &[("fs_list", "{}")])
+    );
+    let lango = Lango::playing(&[&script]).await;
+    let turn = lango.ask("which files are here").turn().await;
+    assert_eq!((turn.code, turn.author()), (0, "operator"), "{:?}", turn.results());
+    assert_eq!(turn.transfers(), ["vault", "operator"]);
+}

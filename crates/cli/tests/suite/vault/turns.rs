@@ -86,6 +86,26 @@ async fn a_value_that_a_command_prints_reaches_neither_model_nor_journal() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_encrypted_after_a_question_and_no_model_sees_its_text() {
+    let encrypt = calling("vault", &[("crypto_encrypt", "{ path = \"notes.txt\" }")]);
+    let lango = Lango::playing(&[TO_VAULT, &encrypt]).await;
+    let notes = lango.workspace().join("notes.txt");
+    std::fs::write(&notes, "meet behind the library\n").unwrap();
+    let mut session = lango.at_terminal("run 'encrypt notes.txt for me'").start_typing();
+    session.wait_for("notes.txt").await;
+    session.wait_for("Allow this once?").await;
+    session.answer("y\n").await;
+    let finished = session.finish().await;
+    assert_eq!(finished.code, 0, "{finished:?}");
+    let sealed = std::fs::read(lango.workspace().join("notes.txt.enc")).unwrap();
+    assert!(!sealed.windows(7).any(|part| part == b"library"));
+    for request in lango.received() {
+        assert!(!request.body.contains("library"), "{}", request.body);
+    }
+    assert_eq!(lango.requests_of("vault").len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_file_is_encrypted_and_decrypted_by_the_embedded_model() {
     let lango = Lango::silent().await;
     std::fs::write(lango.workspace().join("notes.txt"), "meet behind the library\n").unwrap();

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use lango_egress::{ClientLimits, FetchError, Guard, GuardedClient, RedirectScope};
+use lango_egress::{
+    ClientLimits, FetchError, Guard, GuardedClient, Method, RedirectScope, SiteCredential,
+};
 use url::Url;
 
 use super::super::read::{FileContent, ReadLimits, UnreadableReason};
@@ -11,6 +13,7 @@ use super::super::read::{FileContent, ReadLimits, UnreadableReason};
 #[derive(Debug, Clone)]
 pub struct PageFetcher {
     client: GuardedClient,
+    credential: Option<SiteCredential>,
 }
 
 /// Says why a page was not fetched.
@@ -27,16 +30,24 @@ impl PageFetcher {
         let bytes = usize::try_from(limits.max_file_bytes).unwrap_or(usize::MAX);
         let limits =
             ClientLimits { bytes, time: Duration::from_mins(2), ..ClientLimits::default() };
-        Self { client: GuardedClient::new(guard, limits) }
+        Self { client: GuardedClient::new(guard, limits), credential: None }
     }
 
     /// Limits redirects to the site of an address, which a question or a rule was about.
     pub(super) fn within_site(self) -> Self {
-        Self { client: self.client.with_redirects(RedirectScope::SameSite) }
+        Self { client: self.client.with_redirects(RedirectScope::SameSite), ..self }
+    }
+
+    /// Sends a header along to its site.
+    pub(super) fn with_credential(self, credential: SiteCredential) -> Self {
+        Self { credential: Some(credential), ..self }
     }
 
     pub(super) async fn fetch_page(&self, url: &Url) -> Result<FileContent, FetchFailure> {
-        let fetched = self.client.get(url.as_str()).await.map_err(|error| match error {
+        let credential = self.credential.as_ref();
+        let headers = credential.map(|credential| credential.headers_for(url)).unwrap_or_default();
+        let sent = self.client.send(Method::GET, url.as_str(), headers, Vec::new()).await;
+        let fetched = sent.map_err(|error| match error {
             FetchError::TooLong { max_bytes: most, .. } => {
                 let most = most as u64;
                 FetchFailure::Other(UnreadableReason::TooLarge { bytes: most + 1, most })

@@ -11,6 +11,7 @@ mod source;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lango_egress::SiteCredential;
 use lango_places::Places;
 use lango_protocol::Space;
 use lango_retrieval::{EntryKey, EntryKind, PutOutcome, Retrieval, RetrievalError, RetrievalIndex};
@@ -77,6 +78,11 @@ impl Ingester {
     ) -> std::io::Result<Self> {
         let access = FileAccess::within(root, places, excluded)?;
         Ok(Self { access, fetch: self.fetch.map(PageFetcher::within_site), ..self })
+    }
+
+    /// Sends a header along to its site.
+    pub(super) fn with_credential(self, credential: SiteCredential) -> Self {
+        Self { fetch: self.fetch.map(|fetch| fetch.with_credential(credential)), ..self }
     }
 
     /// Returns the index that documents are written to.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lango_egress::Destination;
+use lango_keystore::{HeaderSecret, SecretHandles};
 use lango_places::Places;
 use lango_protocol::{CallReport, Space};
 use lango_text::{code_span, make_visible, to_one_line};
@@ -22,6 +23,7 @@ pub(super) struct IngestDocuments {
     pub(super) ingest: Ingester,
     pub(super) workspace: PathBuf,
     pub(super) places: Arc<Places>,
+    pub(super) handles: SecretHandles,
 }
 
 #[derive(Clone, Deserialize, JsonSchema)]
@@ -36,6 +38,9 @@ pub(super) struct IngestArguments {
     /// Where to keep it; `documents` by default.
     #[serde(default)]
     collection: Option<String>,
+    /// A secret that the site of `url` wants.
+    #[serde(default)]
+    secret: Option<HeaderSecret>,
 }
 
 #[derive(Serialize)]
@@ -120,6 +125,17 @@ impl Tool for IngestDocuments {
                 .map_err(|error| ToolError::Arguments(error.to_string()))?,
             _ => return Err(ToolError::Arguments("give either path or url".to_owned())),
         };
+        let credential = match (&arguments.secret, &source) {
+            (Some(secret), IngestSource::Page(url)) => {
+                let resolved =
+                    secret.resolve(&self.handles, url, &context.session, &context.agent).await;
+                Some(resolved.map_err(|error| ToolError::Failed(error.to_string()))?)
+            }
+            (Some(_), IngestSource::Path(_)) => {
+                return Err(ToolError::Arguments("secret goes with url only".to_owned()));
+            }
+            (None, _) => None,
+        };
         let collection = arguments.collection.unwrap_or_else(|| DEFAULT_COLLECTION.to_owned());
         check_collection(&collection).map_err(|error| ToolError::Arguments(error.to_string()))?;
         let (places, excluded) = (Arc::clone(&self.places), context.excluded.clone());
@@ -127,6 +143,10 @@ impl Tool for IngestDocuments {
             self.ingest.clone().within(&self.workspace, places, excluded).map_err(|error| {
                 ToolError::Failed(format!("the workspace cannot be read: {error}"))
             })?;
+        let ingest = match credential {
+            Some(credential) => ingest.with_credential(credential),
+            None => ingest,
+        };
         let (space, cancel) = (context.space.own(), &context.cancel);
         let ran = ingest.run(space, &[source], &collection, false, &mut |_| {}, cancel).await;
         let report = ran.map_err(|error| ToolError::Failed(error.to_string()))?;
@@ -176,7 +196,15 @@ impl Tool for IngestDocuments {
             let summary = format!("Fetch {}\ninto the documents", make_visible(&address));
             let mut proposal = Proposal::outbound(summary, &address);
             proposal.steps = vec![ProposedStep::new([&address]).with_spelling(vec![url.clone()])];
-            return Some(proposal);
+            return Some(match &arguments.secret {
+                Some(secret) => {
+                    let (line, reason) = secret.describe(&self.handles, &address);
+                    let summary = format!("{}\n{line}", proposal.summary);
+                    let always_ask = Some(proposal.always_ask.unwrap_or(reason));
+                    Proposal { summary, always_ask, ..proposal }
+                }
+                None => proposal,
+            });
         }
         let path = arguments.path.as_deref()?;
         let summary = format!("Read {} into the documents", make_visible(path));

@@ -6,6 +6,7 @@ mod list;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use lango_keystore::SecretHandles;
 use lango_places::Places;
 use lango_text::plural;
 use lango_tool::RegisteredTool;
@@ -28,9 +29,11 @@ pub fn build_document_tools(
     ingest: &Ingester,
     workspace: PathBuf,
     places: Arc<Places>,
+    handles: SecretHandles,
 ) -> Vec<RegisteredTool> {
+    let ingest_documents = IngestDocuments { ingest: ingest.clone(), workspace, places, handles };
     vec![
-        RegisteredTool::new(IngestDocuments { ingest: ingest.clone(), workspace, places }),
+        RegisteredTool::new(ingest_documents),
         RegisteredTool::new(ListDocuments { ingest: ingest.clone() }),
     ]
 }
