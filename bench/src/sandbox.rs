@@ -83,6 +83,7 @@ async fn confined(level: ConfinementLevel) -> Result<f64> {
     let policy = SandboxPolicy { home, places: Places::new(settings), ..SandboxPolicy::default() };
     let run = async || -> Result<()> {
         let job = Job {
+            descriptors: Vec::new(),
             program: "/bin/sh".into(),
             arguments: COMMAND.map(Into::into).into(),
             directory: directory.path().to_owned(),

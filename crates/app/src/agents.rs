@@ -105,6 +105,9 @@ impl AgentSettings {
         operator.key_store = Some(vault.store.clone());
         navigator.handles = vault.handles.clone();
         librarian.handles = vault.handles.clone();
+        if let Some(documents) = &mut librarian.documents {
+            documents.reader = documents.reader.clone().with_scrubber(app.scrubber.clone());
+        }
         let keys = vault.store.clone();
         let vault = VaultAgent::open(settings, vault)?;
         let retrieval = knowledge::open(config, database.clone()).await?;

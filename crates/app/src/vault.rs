@@ -44,6 +44,12 @@ impl App {
         Ok(store)
     }
 
+    /// Lets the scrubber learn the values of the vault, for commands that store texts without a team.
+    /// Returns what a user should know about a vault that cannot be used.
+    pub async fn teach_secrets(&self, database: &Database) -> Result<Option<String>, AppError> {
+        Ok(teach_scrubber(&self.open_key_store(database.clone()).await?).await)
+    }
+
     /// Moves the keys and tokens that stand in the configuration's file into the vault, and puts their
     /// names in their place. All are stored before the file is changed, in one step, so that nothing is
     /// lost if this ends early: it can be done again. Returns the keys with the names of the secrets.

@@ -53,6 +53,7 @@ impl CommandChannel {
             ..JobBounds::default()
         };
         let job = Job {
+            descriptors: Vec::new(),
             program: program.into(),
             arguments: arguments.iter().map(OsString::from).collect(),
             directory,

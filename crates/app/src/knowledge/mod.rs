@@ -9,6 +9,7 @@ use lango_librarian::documents::{DocumentReader, Ingester, PageFetcher, ReadLimi
 use lango_librarian::skills::SkillDrafts;
 use lango_librarian::{LIBRARIAN, WebSearchClient};
 use lango_operator::skill_directories;
+use lango_redaction::Scrubber;
 use lango_retrieval::RetrievalIndex;
 use lango_store::Database;
 
@@ -23,10 +24,15 @@ pub async fn open(config: &Config, database: Database) -> Result<RetrievalIndex,
     Ok(RetrievalIndex::open(database, choose_embedding(config).embedder()).await?)
 }
 
-/// Returns the ingester of files and pages into the index.
-pub fn build_ingester(config: &Config, index: RetrievalIndex) -> Result<Ingester, AppError> {
+/// Returns the ingester of files and pages into the index, which replaces the values that the
+/// scrubber knows.
+pub fn build_ingester(
+    config: &Config,
+    index: RetrievalIndex,
+    scrubber: Scrubber,
+) -> Result<Ingester, AppError> {
     let (reader, fetch) = build_reader(config)?;
-    Ok(Ingester::new(index, reader, Some(fetch)))
+    Ok(Ingester::new(index, reader.with_scrubber(scrubber), Some(fetch)))
 }
 
 /// Returns the reader of files and the fetcher of pages.

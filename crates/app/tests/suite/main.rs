@@ -21,7 +21,7 @@ fn app(directory: &Path, config: Config) -> App {
         state: directory.join("data"),
         data: directory.join("data"),
     };
-    let loaded = LoadedConfig { config, origins: BTreeMap::new() };
+    let loaded = LoadedConfig { config, origins: BTreeMap::new(), unknown_variables: Vec::new() };
     App {
         home,
         loaded,

@@ -41,12 +41,18 @@ pub(crate) async fn ingest(
     let sources: Result<Vec<IngestSource>, _> =
         sources.iter().map(|text| IngestSource::parse(text)).collect();
     let sources = sources?;
-    let index = open(context).await?;
+    let Stores { database, .. } = context.app.open_stores().await?;
+    // A document can have a copy of a secret in it.
+    if let Some(notice) = context.app.teach_secrets(&database).await? {
+        context.printer.note(&notice);
+    }
+    let index = knowledge::open(context.config(), database).await?;
     let retrieval = index.in_space(&Space::Owner);
     for source in &sources {
         check_source(&retrieval, &collection, source).await?;
     }
-    let ingest = knowledge::build_ingester(context.config(), index)?;
+    let scrubber = context.app.scrubber.clone();
+    let ingest = knowledge::build_ingester(context.config(), index, scrubber)?;
     let cancel = CancellationToken::new();
     let mut signals = StopSignals::new()?;
     let mut stopped = None;

@@ -1,5 +1,6 @@
 //! Tests clicking and typing, and how pages react.
 
+use lango_tool::Proposal;
 use serde_json::json;
 
 use crate::site::Site;

@@ -368,6 +368,7 @@ async fn no_canary_is_in_the_files_of_postgresql() {
         format!("[[reply]]\nfault = \"drip\"\ndrip_ms = 0\nsay = {say}\n"),
         call("operator", "exec_shell", json!({ "command": "cat leak.txt" })),
         call("chronicler", "memory_store", json!({ "content": all })),
+        call("librarian", "rag_ingest", json!({ "path": "leak.txt" })),
         call("librarian", "save_knowledge", json!({ "key": "note", "content": all })),
     ] {
         lango = attack_with(lango, &script, Some(&url)).await;

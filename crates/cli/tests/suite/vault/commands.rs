@@ -173,3 +173,18 @@ async fn a_locked_vault_leaves_the_keys_in_the_configuration() {
     assert!(locked.code == 2 && locked.stderr.contains("lango vault unlock"), "{locked:?}");
     assert_eq!(std::fs::read_to_string(lango.config_file()).unwrap(), before);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_is_stored_without_the_secrets_in_it() {
+    let lango = Lango::silent().await;
+    store(&lango, "canary", CANARY).await;
+    let text = format!("# Notes about {CANARY}\n\nThe token is {CANARY}, and the pump is green.\n");
+    lango.file("leak.md", &text);
+    let path = lango.path("leak.md");
+    let ingested = run(&lango, &["ingest", path.to_str().unwrap()]).await;
+    assert_eq!(ingested.code, 0, "{ingested:?}");
+    let found = run(&lango, &["documents", "search", "which colour has the pump?"]).await;
+    assert!(found.stdout.contains("[secret:canary], and the pump is green"), "{found:?}");
+    assert!(!format!("{found:?}").contains(CANARY), "{found:?}");
+    assert_eq!(files_with(&lango.home(), CANARY), Vec::<String>::new());
+}

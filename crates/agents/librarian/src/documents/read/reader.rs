@@ -1,10 +1,12 @@
 //! Reads a file: checks its size, finds its format and encoding, and chooses the parser.
 
+use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::io::Read as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
+use lango_redaction::Scrubber;
 use serde::{Deserialize, Serialize};
 
 use super::super::confinement::FileAccess;
@@ -54,12 +56,20 @@ pub struct FileContent {
 pub struct DocumentReader {
     helper: ReaderProcess,
     limits: ReadLimits,
+    scrubber: Scrubber,
 }
 
 impl DocumentReader {
     /// Creates a reader that starts `program` for files whose parsers need a process of their own. The program must call [`super::run_reader_if_requested`].
     pub fn new(program: PathBuf, limits: ReadLimits) -> Self {
-        Self { helper: ReaderProcess::new(program), limits }
+        Self { helper: ReaderProcess::new(program), limits, scrubber: Scrubber::default() }
+    }
+
+    /// Replaces the values that a scrubber knows in what is read from now on, so that no copy of a
+    /// secret gets into the index.
+    #[must_use]
+    pub fn with_scrubber(self, scrubber: Scrubber) -> Self {
+        Self { scrubber, ..self }
     }
 
     /// Creates a reader that starts this very program.
@@ -112,13 +122,16 @@ impl DocumentReader {
             return Err(UnreadableReason::Empty);
         }
         let kind = detect_kind(&name, content_type.as_deref(), start)?;
-        if is_packed(kind) || size > MAX_OWN_TEXT_BYTES {
-            return self.helper.read(kind, content_type.as_deref(), bytes).await;
-        }
-        let reading = move || read_document(kind, content_type.as_deref(), bytes);
-        tokio::task::spawn_blocking(reading)
-            .await
-            .map_err(|error| UnreadableReason::Failed { detail: error.to_string() })?
+        let failed =
+            |error: tokio::task::JoinError| UnreadableReason::Failed { detail: error.to_string() };
+        let document = if is_packed(kind) || size > MAX_OWN_TEXT_BYTES {
+            self.helper.read(kind, content_type.as_deref(), bytes).await?
+        } else {
+            let reading = move || read_document(kind, content_type.as_deref(), bytes);
+            tokio::task::spawn_blocking(reading).await.map_err(failed)??
+        };
+        let scrubber = self.scrubber.clone();
+        tokio::task::spawn_blocking(move || document.scrub(&scrubber)).await.map_err(failed)
     }
 }
 
@@ -133,6 +146,19 @@ pub struct CutDocument {
     pub passages: Vec<Passage>,
     /// Remarks about how it was read, such as bytes that had to be replaced.
     pub notes: Vec<String>,
+}
+
+impl CutDocument {
+    /// Replaces the values that a scrubber knows in all texts.
+    fn scrub(mut self, scrubber: &Scrubber) -> Self {
+        let texts = self.passages.iter_mut().flat_map(|one| [&mut one.heading, &mut one.text]);
+        for text in texts.chain(&mut self.title).chain(&mut self.notes) {
+            if let Cow::Owned(clean) = scrubber.scrub(text) {
+                *text = clean;
+            }
+        }
+        self
+    }
 }
 
 /// Reads and cuts a file in this process.
