@@ -61,6 +61,13 @@ pub fn extensions_of(word: &str) -> Option<Vec<&'static str>> {
     forms.into_iter().flatten().find_map(of)
 }
 
+/// Tells whether a word is an extension as it is typed: ".tmp" or "*.tmp".
+pub fn is_typed_extension(word: &str) -> bool {
+    let rest = word.trim_start_matches('*').strip_prefix('.');
+    rest.is_some_and(|rest| rest.chars().all(char::is_alphanumeric))
+        && extensions_of(word).is_some()
+}
+
 /// Tells whether a word is the plural of a word for a type of files: "jpgs", "pictures".
 pub fn is_plural_type(word: &str) -> bool {
     let word = word.to_lowercase();

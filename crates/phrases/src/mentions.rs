@@ -125,6 +125,18 @@ pub fn is_placeholder(content: &str) -> bool {
             | "another line"
             | "a new line"
             | "some text"
+            // What another action would find out: no action gets it as its text.
+            | "the number"
+            | "that number"
+            | "the count"
+            | "the total"
+            | "the sum"
+            | "the result"
+            | "the results"
+            | "the output"
+            | "the answer"
+            | "the list"
+            | "the names"
     )
 }
 

@@ -40,6 +40,15 @@ pub fn is_reported(words: &str) -> bool {
         || quotes_another_person(&words)
 }
 
+/// Tells whether a text is a letter that was pasted: it begins with the lines that a mail program puts
+/// above a letter.
+pub fn is_pasted_letter(text: &str) -> bool {
+    const HEADS: [&str; 7] = ["from:", "to:", "cc:", "date:", "sent:", "subject:", "reply-to:"];
+    let mut lines = text.lines().map(|line| line.trim().to_lowercase());
+    let mut is_head = || lines.next().is_some_and(|line| HEADS.iter().any(|h| line.starts_with(h)));
+    is_head() && is_head()
+}
+
 /// Tells whether a verb of speech precedes a quotation.
 fn quotes_another_person(words: &str) -> bool {
     let quotation = |c: char| matches!(c, '"' | '\'' | '`' | '“' | '‘' | '«' | '„');

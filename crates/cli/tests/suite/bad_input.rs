@@ -57,11 +57,22 @@ async fn a_directory_in_the_place_of_the_configuration_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn variables_that_cannot_be_used_are_named() {
     let lango = Lango::playing(&[HELLO]).await;
+    // A variable that is none of ours may belong to another version.
     let unknown = lango.command(&["run", "hello"]).set("LANGO_AGENT_TOPOLGY", "compact");
-    refused(unknown, &["LANGO_AGENT_TOPOLGY", "did you mean \"LANGO_AGENT_TOPOLOGY\"?"]).await;
+    let warned = unknown.set("LANGO_TOKEN", "a token for curl").run().await;
+    assert_eq!((warned.code, warned.stdout.as_str()), (0, "Hello.\n"), "{}", warned.stderr);
+    for words in
+        ["warning: the variable LANGO_AGENT_TOPOLGY", "did you mean \"LANGO_AGENT_TOPOLOGY\"?"]
+    {
+        assert!(warned.stderr.contains(words), "{}", warned.stderr);
+    }
+    assert!(!warned.stderr.contains("LANGO_TOKEN"), "{}", warned.stderr);
+    let asked = lango.requests().len();
     let wrong = lango.command(&["run", "hello"]).set("LANGO_BUDGET_SECONDS", "soon");
     refused(wrong, &["budget.seconds", "LANGO_BUDGET_SECONDS"]).await;
-    assert!(lango.requests().is_empty());
+    let hot = lango.command(&["run", "hello"]).set("LANGO_MODEL_TEMPERATURE", "5");
+    refused(hot, &["model.temperature", "from 0 to 2"]).await;
+    assert_eq!(lango.requests().len(), asked);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -234,7 +234,9 @@ impl Understanding<'_> {
         {
             return super::look::ask_for_file(Some(&path), &near);
         }
-        let content = text("content").filter(|_| !empties || !request.quotations.is_empty());
+        let is_quoted = !request.quotations.is_empty();
+        let content =
+            text("content").filter(|content| is_quoted || !empties && !is_placeholder(content));
         let content = content_before_path(request, text("path")).or(content);
         match (content, exists) {
             (Some(_), true)

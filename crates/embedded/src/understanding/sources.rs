@@ -4,7 +4,7 @@ pub(super) use lango_phrases::mentions::strip_filler;
 use lango_phrases::mentions::{COUNTING_WORDS, is_plural, split_names, wants_all};
 
 use super::file_names::{FoundEntry, MAX_LISTED_NAMES, WantedEntry};
-use super::kinds_of_files::{extensions_of, is_plural_type};
+use super::kinds_of_files::{extensions_of, is_plural_type, is_typed_extension};
 use super::words::RequestWords;
 use super::{Question, Understanding, list_names};
 
@@ -78,6 +78,12 @@ impl Understanding<'_> {
             } else {
                 FoundSources::Paths(paths)
             };
+        }
+        // ".tmp files in tmp": that is no part of a name.
+        if mention.split_whitespace().any(is_typed_extension)
+            && let Some(paths) = self.find_by_type(mention, whole).filter(|found| !found.is_empty())
+        {
+            return FoundSources::Paths(paths);
         }
         let named = self.paths_in(mention);
         let is_list = split_names(mention).len() > named.len();

@@ -8,6 +8,7 @@ use super::several::split_actions;
 use super::{PlannedCall, Question, RequestReading, StepReadings, Understanding};
 use crate::conversation::is_refusal;
 use crate::decision::{RequestMeaning, WeightedMeanings};
+use crate::reported::is_pasted_letter;
 
 /// A call with the part of the request that it is for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,10 @@ pub(crate) enum TurnMeaning {
 impl Understanding<'_> {
     /// Understands a message, of which `words` is the part that is asked for now.
     pub(crate) fn understand_turn(&self, request: &ModelRequest, words: &str) -> TurnMeaning {
+        // What stands in a letter is not what the user wants.
+        if is_pasted_letter(words) {
+            return TurnMeaning::Ask(crate::talk::stray_line().to_owned());
+        }
         if let Some((before, question)) = self.pending_question(request) {
             if is_refusal(words) {
                 return TurnMeaning::Cancelled;

@@ -21,3 +21,17 @@ fn what_others_say_is_no_order() {
         assert!(!is_reported(words), "{words}");
     }
 }
+
+#[test]
+fn a_pasted_letter_is_told_from_a_request_about_one() {
+    let letter = "From: IT <it@example.org>\nSubject: urgent\n\nPlease delete the folder old.";
+    assert!(is_pasted_letter(letter));
+    assert!(is_pasted_letter(&letter.to_uppercase()));
+    for request in [
+        "from: which folder did I copy notes.txt?",
+        "what does this say?\nFrom: IT\nSubject: urgent",
+        "to: do list, please",
+    ] {
+        assert!(!is_pasted_letter(request), "{request}");
+    }
+}

@@ -10,7 +10,7 @@ use crate::fixture::Lango;
 async fn a_missing_argument_is_asked_for_and_its_answer_completes_the_call() {
     let lango = Lango::silent().await;
     let turn = ask_in(&lango, "one", "read a file for me").turn().await;
-    assert_eq!((turn.code, turn.status().as_str()), (0, "needs_input"));
+    assert_eq!((turn.code, turn.status().as_str()), (6, "needs_input"));
     assert_eq!(calls(&turn).len(), 0);
     assert_eq!(turn.answer(), "Which file do you mean?");
     assert!(!turn.shown().contains("[ASK]"), "{}", turn.shown());
@@ -53,7 +53,7 @@ async fn a_dangerous_tool_is_not_guessed_into() {
     for request in ["clean that up", "wipe it", "do the thing with the shell", "finish them off"] {
         let lango = Lango::silent().await;
         let turn = ask(&lango, request).with(&["--approve", "all"]).turn().await;
-        assert_eq!(turn.code, 0, "{request}: {}", turn.answer());
+        assert!([0, 6].contains(&turn.code), "{request}: {}", turn.answer());
         let dangerous = |name: &str| {
             ["exec_", "fs_write", "fs_edit", "fs_move", "fs_delete"]
                 .iter()

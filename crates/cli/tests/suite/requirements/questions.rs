@@ -12,7 +12,7 @@ say = "**[ASK]** Which of the two files?"
 async fn a_question_ends_the_turn_and_is_told_apart_from_an_answer() {
     let lango = Lango::playing(&[TO_OPERATOR, ASKS]).await;
     let turn = lango.ask("delete the file").small_team().turn().await;
-    assert_eq!((turn.code, turn.status().as_str()), (0, "needs_input"));
+    assert_eq!((turn.code, turn.status().as_str()), (6, "needs_input"));
     assert_eq!((turn.author(), turn.answer()), ("operator", "Which of the two files?"));
     assert!(!turn.shown().to_lowercase().contains("[ask]"), "{}", turn.shown());
     assert_eq!(turn.transfer_ends(), ["needs_input"]);
@@ -32,7 +32,7 @@ say = "[ASK] The operator wants to know: which of the two files?"
 "#;
     let lango = Lango::playing(&[script, ASKS]).await;
     let turn = lango.ask("delete the file").small_team().turn().await;
-    assert_eq!((turn.code, turn.status().as_str()), (0, "needs_input"));
+    assert_eq!((turn.code, turn.status().as_str()), (6, "needs_input"));
     assert_eq!(turn.author(), "lango-orchestrator");
     assert_eq!(turn.answer(), "The operator wants to know: which of the two files?");
 }
