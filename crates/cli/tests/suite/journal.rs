@@ -39,6 +39,11 @@ impl Turn {
         self.events.iter().find(is_answer).unwrap()
     }
 
+    /// Tells whether the turn was answered, whatever came of its last call.
+    pub(crate) fn is_answered(&self) -> bool {
+        matches!(self.code, 0 | 7 | 8)
+    }
+
     /// The words for the user.
     pub(crate) fn answer(&self) -> &str {
         let EventBody::Message { text, .. } = &self.answer_event().body else { unreachable!() };

@@ -206,7 +206,9 @@ impl Home<'_> {
             .await;
         let said = String::from_utf8_lossy(&resumed.stdout).into_owned();
         let stderr = String::from_utf8_lossy(&resumed.stderr).into_owned();
-        assert!(resumed.status.success(), "kill {number}: {said}{stderr}");
+        // 7: the outcome of the last call is not known.
+        let code = resumed.status.code();
+        assert!(matches!(code, Some(0 | 7)), "kill {number}: {code:?} {said}{stderr}");
         let was_there = !said.contains("nothing to resume");
         let exported = self.output(&["sessions", "export", &self.session]).await;
         if !exported.status.success() {

@@ -135,7 +135,7 @@ async fn b8_special_files_are_never_waited_for() {
             std::process::Command::new("mkfifo").arg(lango.workspace().join("pipe")).status();
         assert!(made.unwrap().success());
         let turn = lango.ask("do it").turn().await;
-        assert_eq!(turn.code, 0, "{tool}: {:?}", turn.results());
+        assert!(turn.is_answered(), "{tool}: {:?}", turn.results());
     }
     // A command gets no input at all, so it cannot wait for any.
     let lango =
