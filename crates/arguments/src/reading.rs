@@ -37,14 +37,12 @@ fn unknown_command(word: &str) -> clap::Error {
         .map(|command| (similarity(command.get_name()), command.get_name().to_owned()))
         .filter(|(similarity, _)| *similarity >= LEAST_SIMILARITY)
         .max_by(|left, right| left.0.total_cmp(&right.0));
-    let tip = match nearest {
-        Some((_, command)) => format!("a similar command exists: '{command}'"),
-        None => format!("to ask the team, type: lango run {word:?}"),
-    };
-    program.error(
-        ErrorKind::InvalidSubcommand,
-        format!("there is no command '{word}'\n\n  tip: {tip}"),
-    )
+    let mut text = format!("there is no command '{word}'\n");
+    if let Some((_, command)) = nearest {
+        text.push_str(&format!("\n  tip: a similar command exists: '{command}'"));
+    }
+    text.push_str(&format!("\n  tip: to ask the team, type: lango run {word:?}"));
+    program.error(ErrorKind::InvalidSubcommand, text)
 }
 
 #[cfg(test)]

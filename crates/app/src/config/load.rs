@@ -346,8 +346,15 @@ mod tests {
             let error = load_text(text, &[]).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
-        let error = load_text("", &[("LANGO_AGENT_TOPOLGY", "x")]).unwrap_err().to_string();
-        assert!(error.contains("LANGO_AGENT_TOPOLOGY"), "{error}");
+        let variables = [("LANGO_AGENT_TOPOLGY", "x"), ("LANGO_TOKEN", "y"), ("OTHER", "z")];
+        let unknown = load_text("", &variables).unwrap().unknown_variables;
+        let texts: Vec<String> = unknown.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            texts,
+            [
+                "the variable LANGO_AGENT_TOPOLGY has no effect; did you mean \"LANGO_AGENT_TOPOLOGY\"?"
+            ]
+        );
     }
 
     #[test]
