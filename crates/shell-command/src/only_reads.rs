@@ -97,7 +97,7 @@ mod tests {
             "ls",
             "ls -la docs",
             "cat README.md | head -n 3",
-            "wc -l *.md",
+            "wc -l a.md b.md",
             "grep -rn TODO src && git status",
             "git diff --stat",
             "git log --oneline -5",
@@ -119,6 +119,8 @@ mod tests {
             "grep --file=/etc/passwd x",
             "cat x > y",
             "cat < x",
+            // A file can be called like an option.
+            "wc -l *.md",
             "cat $HOME/x",
             "cat $(echo x)",
             "sort -o y x",

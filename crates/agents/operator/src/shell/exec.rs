@@ -41,7 +41,7 @@ pub(crate) struct ShellArguments {
     /// Variables with handles of secrets.
     #[serde(default)]
     secrets: SecretVariables,
-    /// Variables with handles of secrets that the command reads from a file: the variable is its path.
+    /// The same as files: each variable is a path.
     #[serde(default)]
     secret_files: SecretVariables,
 }
