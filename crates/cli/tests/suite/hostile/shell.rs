@@ -145,7 +145,8 @@ async fn a12_bombs_end_with_their_command() {
         );
         let lango = wanting_within(&bomb, 3).await;
         let turn = run(&lango, without).await;
-        assert_eq!(turn.code, 8, "{level}");
+        // It was stopped, or it failed before.
+        assert!(matches!(turn.code, 7 | 8), "{level}: {}", turn.code);
         until("the end of all", || sleepers(&seconds) == 0).await;
 
         let lango = wanting_within("yes", 1).await;
