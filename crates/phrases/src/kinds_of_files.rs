@@ -61,6 +61,15 @@ pub fn extensions_of(word: &str) -> Option<Vec<&'static str>> {
     forms.into_iter().flatten().find_map(of)
 }
 
+/// Tells whether a mention is a word for a type of files.
+pub fn is_type_mention(mention: &str) -> bool {
+    let words: Vec<&str> = mention.split_whitespace().collect();
+    words.iter().any(|word| is_plural_type(word) || word.starts_with("*."))
+        && !words
+            .iter()
+            .any(|word| word.contains('.') && !word.starts_with("*.") && !word.starts_with('.'))
+}
+
 /// Tells whether a word is an extension as it is typed: ".tmp" or "*.tmp".
 pub fn is_typed_extension(word: &str) -> bool {
     let rest = word.trim_start_matches('*').strip_prefix('.');

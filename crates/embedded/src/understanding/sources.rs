@@ -4,7 +4,7 @@ pub(super) use lango_phrases::mentions::strip_filler;
 use lango_phrases::mentions::{COUNTING_WORDS, is_plural, split_names, wants_all};
 
 use super::file_names::{FoundEntry, MAX_LISTED_NAMES, WantedEntry};
-use super::kinds_of_files::{extensions_of, is_plural_type, is_typed_extension};
+use super::kinds_of_files::{extensions_of, is_plural_type, is_type_mention, is_typed_extension};
 use super::words::RequestWords;
 use super::{Question, Understanding, list_names};
 
@@ -470,15 +470,6 @@ fn is_shouted(part: &str, path: &str, text: &str) -> bool {
             && !text.chars().any(char::is_lowercase)
     };
     is_capital(part) && !path.contains(part) && !is_capital(text)
-}
-
-/// Tells whether a mention is a word for a type of files.
-fn is_type_mention(mention: &str) -> bool {
-    let words: Vec<&str> = mention.split_whitespace().collect();
-    words.iter().any(|word| is_plural_type(word) || word.starts_with("*."))
-        && !words
-            .iter()
-            .any(|word| word.contains('.') && !word.starts_with("*.") && !word.starts_with('.'))
 }
 
 /// Tells whether a request is about one file of a type: "the picture in photos".
