@@ -80,7 +80,10 @@ pub(crate) fn build_options(
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(name_path_in_error(path, &error)),
             },
-            PathTreatment::Frozen | PathTreatment::Protected | PathTreatment::Vacant(_) => {
+            PathTreatment::Shown
+            | PathTreatment::Frozen
+            | PathTreatment::Protected
+            | PathTreatment::Vacant(_) => {
                 let file = open(path).map_err(|error| name_path_in_error(path, &error))?;
                 options.keep("--ro-bind-fd", pass(file), path);
             }

@@ -13,6 +13,10 @@ use crate::plan::{PathPlan, PathTreatment};
 /// Devices without content or side effects. Others, such as the user's terminals, are not readable.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
+/// Files about the machine as a whole. Others of that directory are about processes.
+const MACHINE_FACTS: [&str; 5] =
+    ["/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime"];
+
 /// Returns the rules for a job that mounts already confine: a second barrier.
 pub(crate) fn build_rules_behind_mounts(plan: &PathPlan) -> LandlockRules {
     let writable = plan.writable_paths().map(|path| path.as_os_str().to_owned());
@@ -30,12 +34,21 @@ pub(crate) fn build_rules_without_mounts(plan: &PathPlan, temporary: &Path) -> L
     };
     let mut unreadable = of(|treatment| treatment == PathTreatment::Hidden);
     unreadable.push(PathBuf::from("/dev"));
+    if plan.reading().is_some() {
+        unreadable.extend(temporary.parent().map(Path::to_owned));
+        unreadable.push(PathBuf::from("/proc"));
+    }
     let mut protected = of(|treatment| treatment >= PathTreatment::Protected);
     // A missing name prevents granting its whole directory, and so does a link.
     let frozen = of(|treatment| treatment == PathTreatment::Frozen);
     protected.extend(frozen.iter().map(|directory| directory.join("\u{1}")));
     let mut rules = LandlockRules::default();
     grant_path(Path::new("/"), &unreadable, &mut rules.readable);
+    if let Some(shown) = plan.reading() {
+        unreadable.retain(|avoided| avoided.starts_with(shown));
+        grant_path(shown, &unreadable, &mut rules.readable);
+        rules.readable.extend(MACHINE_FACTS.map(OsString::from));
+    }
     for root in plan.writable_paths() {
         let mut avoided = protected.clone();
         if plan.is_private(root) {

@@ -10,18 +10,42 @@ use std::path::Path;
 const MAX_INDEX_BYTES: u64 = 512 * 1024 * 1024;
 /// The times, numbers and sizes of an entry, before its object.
 const FACTS_BYTES: usize = 40;
+/// The place of the mode among them.
+const MODE_AT: usize = 24;
 
 /// Tells whether every path in an index stays in the work tree and out of `.git`. What is not an index
 /// is not harmless either: it may be one for another version of git.
 pub(crate) fn is_harmless_index(path: &Path, object_bytes: usize) -> bool {
-    let is_checked = |found: std::fs::Metadata| found.is_file() && found.len() <= MAX_INDEX_BYTES;
-    path.symlink_metadata().is_ok_and(is_checked)
-        && std::fs::read(path)
-            .is_ok_and(|bytes| has_harmless_paths(&bytes, object_bytes).unwrap_or(false))
+    read_index(path).is_some_and(|bytes| has_harmless_paths(&bytes, object_bytes).unwrap_or(false))
 }
 
-/// Returns none if the index ends too early or has an unknown version.
+/// Tells whether an index has an entry that is a repository of its own. Git looks into that one with
+/// its configuration. Of what is no index that can be read, nothing is known, so that it is true.
+pub(crate) fn has_submodules(path: &Path, object_bytes: usize) -> bool {
+    let is_plain = |mode: u32, _: &[u8]| mode & 0o170_000 != 0o160_000;
+    read_index(path)
+        .is_none_or(|bytes| !check_entries(&bytes, object_bytes, is_plain).unwrap_or(false))
+}
+
+fn read_index(path: &Path) -> Option<Vec<u8>> {
+    let found = path.symlink_metadata().ok()?;
+    if !found.is_file() || found.len() > MAX_INDEX_BYTES {
+        return None;
+    }
+    std::fs::read(path).ok()
+}
+
 fn has_harmless_paths(bytes: &[u8], object_bytes: usize) -> Option<bool> {
+    check_entries(bytes, object_bytes, |_, path| is_harmless_path(path))
+}
+
+/// Tells whether all entries pass a check of their mode and path. Returns none if the index ends too
+/// early or has an unknown version.
+fn check_entries(
+    bytes: &[u8],
+    object_bytes: usize,
+    check: impl Fn(u32, &[u8]) -> bool,
+) -> Option<bool> {
     let header = bytes.get(..12)?;
     let version = u32::from_be_bytes(header[4..8].try_into().ok()?);
     let count = u32::from_be_bytes(header[8..12].try_into().ok()?);
@@ -31,6 +55,7 @@ fn has_harmless_paths(bytes: &[u8], object_bytes: usize) -> Option<bool> {
     let mut rest = &bytes[12..];
     let mut path: Vec<u8> = Vec::new();
     for _ in 0..count {
+        let mode = u32::from_be_bytes(rest.get(MODE_AT..MODE_AT + 4)?.try_into().ok()?);
         let flags_at = FACTS_BYTES + object_bytes;
         let flags = u16::from_be_bytes(rest.get(flags_at..flags_at + 2)?.try_into().ok()?);
         let is_extended = version >= 3 && flags & 0x4000 != 0;
@@ -45,7 +70,7 @@ fn has_harmless_paths(bytes: &[u8], object_bytes: usize) -> Option<bool> {
         }
         let length = name.iter().position(|byte| *byte == 0)?;
         path.extend_from_slice(&name[..length]);
-        if !is_harmless_path(&path) {
+        if !check(mode, &path) {
             return Some(false);
         }
         // Before version 4, entries are filled up to a multiple of eight bytes.

@@ -64,6 +64,9 @@ pub struct JobBounds {
     /// A directory of the job's own: writable, and the only part of a hidden directory that is not
     /// hidden.
     pub private: Option<PathBuf>,
+    /// A directory that the job reads and cannot change, and the only part of a hidden directory that
+    /// is not hidden. The job sees no temporary files of others then, and no other processes.
+    pub reading: Option<PathBuf>,
     /// Paths without links that the job must be able to read although they are among temporary
     /// files. Hidden ones stay hidden.
     pub readable: Vec<PathBuf>,

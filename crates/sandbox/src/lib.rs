@@ -39,9 +39,9 @@ pub use error::SandboxError;
 pub use helper::{HELPER_ARGUMENT, run_helper_if_requested};
 pub use job::{DescriptorFile, Job, JobBounds, JobLimits, NetworkAccess, ProtectedPath};
 pub use level::{ConfinementLevel, LevelRequirement};
-pub use opened_repository::OpenedRepository;
+pub use opened_repository::{OpenedRepository, has_submodules};
 pub use plain_repository::is_plain_repository;
-pub use policy::SandboxPolicy;
+pub use policy::{SandboxPolicy, is_system_program};
 pub use report::SandboxReport;
 pub use repositories::{
     DirectorySnapshot, MAX_NESTED_DEPTH, MAX_NESTED_ENTRY_COUNT, PlantedKind, PlantedRepository,

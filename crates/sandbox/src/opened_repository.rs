@@ -12,7 +12,7 @@ use lango_places::PlaceholderKind::{self, Directory, File, OwnDirectory};
 use rustix::fs::{Mode, OFlags, open};
 
 use crate::config_file::has_plain_additions;
-use crate::index_file::is_harmless_index;
+use crate::index_file::{self, is_harmless_index};
 use crate::job::ProtectedPath;
 use crate::repositories::{PlantedKind, PlantedRepository, rename_to_free_name};
 
@@ -163,15 +163,29 @@ fn find_unusual_entries(git: &Path) -> BTreeMap<PathBuf, PathBuf> {
 
 /// Returns the indexes of a repository with paths that git itself does not add.
 pub(crate) fn find_harmful_indexes(git: &Path) -> Vec<PathBuf> {
+    let object_bytes = read_object_size(git);
+    list_indexes(git).filter(|path| !is_harmless_index(path, object_bytes)).collect()
+}
+
+/// Tells whether git looks into repositories below this one, each with a configuration of its own.
+pub fn has_submodules(git: &Path) -> bool {
+    let object_bytes = read_object_size(git);
+    list_indexes(git).any(|path| index_file::has_submodules(&path, object_bytes))
+}
+
+/// Returns the number of bytes of the names of objects.
+fn read_object_size(git: &Path) -> usize {
     let config = fs::read_to_string(git.join("config")).unwrap_or_default();
-    let object_bytes = if config.to_ascii_lowercase().contains("sha256") { 32 } else { 20 };
+    if config.to_ascii_lowercase().contains("sha256") { 32 } else { 20 }
+}
+
+fn list_indexes(git: &Path) -> impl Iterator<Item = PathBuf> {
     let is_index = |name: &str| name == "index" || name.starts_with("sharedindex.");
     let entries = fs::read_dir(git).into_iter().flatten().flatten();
-    let indexes = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_index));
-    let is_harmful = |path: &PathBuf| !is_harmless_index(path, object_bytes);
+    let indexes = entries.filter(move |entry| entry.file_name().to_str().is_some_and(is_index));
     // A disabled one keeps the beginning of its name.
     let is_enabled = |path: &PathBuf| !path.to_string_lossy().contains(".untrusted");
-    indexes.map(|entry| entry.path()).filter(is_enabled).filter(is_harmful).collect()
+    indexes.map(|entry| entry.path()).filter(is_enabled)
 }
 
 /// Returns the parts of steps under way that name programs, by their directory: steps that run a

@@ -19,6 +19,8 @@ const SHARED_DIRECTORIES: [&str; 5] = ["/tmp", "/run", "/dev", "/proc", "/sys"];
 /// The treatment of a path, in ascending strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PathTreatment {
+    /// It is read-only, also in a hidden directory.
+    Shown,
     /// It is writable.
     Writable,
     /// It is writable, but can be neither moved nor removed: something below it is protected.
@@ -39,8 +41,10 @@ pub(crate) struct PathPlan {
     paths: BTreeMap<PathBuf, PathTreatment>,
     /// The writable paths of the job.
     roots: Vec<PathBuf>,
-    /// The job's own directory, which is one of them.
+    /// The job's own directory, which is one of them, or the one that it reads.
     private: Option<PathBuf>,
+    /// True if the job only reads that directory.
+    is_reading: bool,
     /// The writable paths in which names are the same in upper and lower case.
     folded: Vec<PathBuf>,
     /// A cache of canonical directories: many paths are in few directories.
@@ -78,10 +82,15 @@ impl PathPlan {
     ) -> Result<Self, SandboxError> {
         let roots = writable_roots(bounds)?;
         let folded = roots.iter().filter(|root| folds(root)).cloned().collect();
-        let private = bounds.private.as_deref().map(canonicalize_writable).transpose()?;
-        let mut plan = Self { private, folded, ..Self::default() };
+        let private = bounds.private.as_ref().or(bounds.reading.as_ref());
+        let private = private.map(|path| canonicalize_root(path)).transpose()?;
+        let is_reading = bounds.reading.is_some();
+        let mut plan = Self { private, is_reading, folded, ..Self::default() };
         for root in &roots {
             plan.add(root.clone(), PathTreatment::Writable);
+        }
+        if let Some(shown) = plan.private.clone().filter(|_| is_reading) {
+            plan.add(shown, PathTreatment::Shown);
         }
         for place in &bounds.protected {
             plan.protect_path(&roots, &place.path, place.kind);
@@ -110,6 +119,11 @@ impl PathPlan {
         let is_kept =
             |root: &&PathBuf| self.paths.get(*root).is_some_and(|t| *t < PathTreatment::Protected);
         self.roots.iter().filter(is_kept).map(PathBuf::as_path)
+    }
+
+    /// Returns the directory that the job only reads.
+    pub(crate) fn reading(&self) -> Option<&Path> {
+        self.private.as_deref().filter(|_| self.is_reading)
     }
 
     /// Tells whether the path is in the job's own directory.
@@ -342,7 +356,7 @@ impl PathPlan {
 /// Returns the writable paths in canonical form.
 fn writable_roots(bounds: &JobBounds) -> Result<Vec<PathBuf>, SandboxError> {
     let root = |path: &PathBuf| {
-        let real = canonicalize_writable(path)?;
+        let real = canonicalize_root(path)?;
         if bounds.granted.contains(path) && real != *path {
             let reason = format!("it leads to {}", real.display());
             return Err(SandboxError::Writable { path: path.clone(), reason });
@@ -352,7 +366,7 @@ fn writable_roots(bounds: &JobBounds) -> Result<Vec<PathBuf>, SandboxError> {
     bounds.writable.iter().chain(&bounds.private).map(root).collect()
 }
 
-fn canonicalize_writable(path: &Path) -> Result<PathBuf, SandboxError> {
+fn canonicalize_root(path: &Path) -> Result<PathBuf, SandboxError> {
     let unusable = |reason: String| SandboxError::Writable { path: path.to_owned(), reason };
     let real = path.canonicalize().map_err(|error| unusable(error.to_string()))?;
     if real == Path::new("/") {

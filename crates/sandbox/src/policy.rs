@@ -1,5 +1,6 @@
 //! Defines the configuration for all jobs, and derives the bounds in a workspace.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use lango_places::Places;
@@ -11,6 +12,17 @@ use crate::opened_repository;
 use crate::plan::PathPlan;
 use crate::repositories::{self, DirectorySnapshot};
 use crate::vacancy;
+
+/// The directories at the top of the file system that hold programs.
+const PROGRAM_DIRECTORIES: [&str; 9] =
+    ["bin", "gnu", "lib", "lib32", "lib64", "libx32", "nix", "sbin", "usr"];
+
+/// The directories at the top of the file system that a job sees though it only reads. Those of
+/// processes, devices and temporary files are its own.
+const SYSTEM_DIRECTORIES: [&str; 15] = [
+    "bin", "dev", "etc", "gnu", "lib", "lib32", "lib64", "libx32", "nix", "proc", "run", "sbin",
+    "sys", "tmp", "usr",
+];
 
 /// The rules for every job.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +54,19 @@ impl SandboxPolicy {
         bounds.protected.retain(|place| is_needed(&place.path));
         bounds.directories = vec![directories];
         bounds
+    }
+
+    /// Returns the bounds of a job that only reads in a workspace, given as a canonical path. It sees
+    /// the workspace and the programs of the machine, changes nothing, and has no network.
+    pub fn reading_bounds(&self, workspace: &Path) -> JobBounds {
+        let mut hidden: Vec<_> = self.places.hidden_paths().map(Path::to_owned).collect();
+        hidden.extend(list_foreign_directories().filter(|path| path != workspace));
+        JobBounds {
+            reading: Some(workspace.to_owned()),
+            hidden,
+            limits: self.limits,
+            ..JobBounds::default()
+        }
     }
 
     /// Removes the placeholders that a killed process left in a workspace, and ends processes that
@@ -80,6 +105,27 @@ impl SandboxPolicy {
             ..JobBounds::default()
         }
     }
+}
+
+/// Returns the directories at the top of the file system that belong to neither the system nor its
+/// programs.
+fn list_foreign_directories() -> impl Iterator<Item = PathBuf> {
+    // What cannot be listed cannot be read by the job either.
+    let entries = fs::read_dir("/").into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()))
+        .filter(|entry| !SYSTEM_DIRECTORIES.iter().any(|known| entry.file_name() == *known))
+        .map(|entry| entry.path())
+}
+
+/// Tells whether a path is that of a program of the system, which a job that only reads can run.
+pub fn is_system_program(path: &Path) -> bool {
+    path.canonicalize().is_ok_and(|real| {
+        let mut below = real.components().skip(1);
+        below
+            .next()
+            .is_some_and(|top| PROGRAM_DIRECTORIES.iter().any(|known| top.as_os_str() == *known))
+    })
 }
 
 /// Tells whether git finds a repository in `.git` beside a path.

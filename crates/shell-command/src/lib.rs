@@ -38,4 +38,5 @@ mod shells;
 mod word;
 mod wrappers;
 
+pub use only_reads::READING_PROGRAMS;
 pub use reading::{CommandReading, CommandStep, MAX_COMMAND_BYTES, read_command};

@@ -1,7 +1,8 @@
 //! Tells whether a command does nothing but show what is in its directory.
 //!
-//! Such a command needs no question where it runs confined. What counts is listed; whatever this does
-//! not know is not taken for reading.
+//! Such a command needs no question where it runs confined to reading the workspace: a link or an
+//! option can lead any program out of it. What counts is listed; whatever this does not know is not
+//! taken for reading.
 
 use super::mark::is_mark;
 use super::reading::{CommandReading, CommandStep};
@@ -9,7 +10,7 @@ use super::reading::{CommandReading, CommandStep};
 /// Lists programs that only show something, whatever their arguments are. Those that write a file
 /// or run a program with some option have a reason for an exact rule then.
 #[rustfmt::skip]
-const READERS: [&str; 60] = [
+pub const READING_PROGRAMS: &[&str] = &[
     "ls", "dir", "vdir", "cat", "tac", "head", "tail", "wc", "nl", "od", "hexdump", "strings", "stat",
     "du", "df", "basename", "dirname", "realpath", "readlink", "whoami", "id", "groups", "uname",
     "arch", "nproc", "uptime", "free", "date", "cal", "which", "grep", "egrep", "fgrep", "zgrep",
@@ -39,7 +40,12 @@ impl CommandReading {
 
     /// Tells whether a step is a call of git, whose configuration can name programs.
     pub fn calls_git(&self) -> bool {
-        self.steps.iter().any(|step| step.program_words().first().is_some_and(|name| name == "git"))
+        self.programs().any(|name| name == "git")
+    }
+
+    /// Returns the names of the programs that the steps run, as far as they are known.
+    pub fn programs(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter().filter_map(|step| step.program_words().first()).map(String::as_str)
     }
 }
 
@@ -52,7 +58,7 @@ impl CommandStep {
         self.program == 0
             && self.exact_only.is_none()
             && after.iter().all(|word| is_mark(word) && word.starts_with("<*"))
-            && READERS.contains(&name.as_str())
+            && READING_PROGRAMS.contains(&name.as_str())
             && arguments.iter().all(|word| stays_inside(word))
             && match name.as_str() {
                 "find" => !arguments.iter().any(|word| FIND_ACTIONS.contains(&word.as_str())),

@@ -28,9 +28,9 @@ pub struct Proposal {
     pub bound: Vec<BoundResource>,
     /// The reason why the user must be asked whatever the rules allow.
     pub always_ask: Option<String>,
-    /// True if all that the call does is to read in the workspace, confined. It needs no question
-    /// then, whatever the level of its tool.
-    pub only_reads: bool,
+    /// Set if all that the call does is to read in the workspace, confined. It needs no question
+    /// then, whatever the level of its tool. These are the programs that read so.
+    pub only_reads: Option<&'static [&'static str]>,
     /// How much harm this call can do, if that is more than its tool's level says.
     pub level: Option<SafetyLevel>,
     /// The rights that it asks for beyond those of every call of its tool. Only a rule that states

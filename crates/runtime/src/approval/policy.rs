@@ -87,14 +87,15 @@ pub fn decide_call(
     Verdict::Ask { because }
 }
 
-/// Tells whether a call that only reads runs without a question. Rules that keep other tools from
-/// something could be evaded by it, so that it is asked about where there are any.
+/// Tells whether a call that only reads runs without a question. A rule that keeps another tool or
+/// program from something could be evaded by it, so that it is asked about where there is one.
 fn may_read_unasked(policy: ApprovalPolicy, rules: &[Rule], case: &RuleCase<'_>) -> bool {
-    let restricts_others =
-        |rule: &Rule| rule.effect != Effect::Allow && !rule.may_apply_to(case.tool, case.agent);
-    case.proposal.only_reads
-        && policy != ApprovalPolicy::AskAll
-        && !rules.iter().any(restricts_others)
+    case.proposal.only_reads.is_some_and(|readers| {
+        policy != ApprovalPolicy::AskAll
+            && rules
+                .iter()
+                .all(|rule| rule.effect == Effect::Allow || rule.is_about_programs_beside(readers))
+    })
 }
 
 /// Returns the rules that together allow the whole call, or the part that is not allowed.
@@ -261,7 +262,7 @@ mod tests {
     #[test]
     fn what_only_reads_is_not_asked_about_unless_a_rule_could_be_evaded() {
         let mut reading = proposal(&["cat notes.txt"]);
-        reading.only_reads = true;
+        reading.only_reads = Some(&["cat", "head"]);
         assert!(runs(&[], &reading));
         assert!(!runs(&[rule(Effect::Deny, "cat *")], &reading));
         assert!(!runs(&[rule(Effect::Ask, "cat *")], &reading));
@@ -269,6 +270,11 @@ mod tests {
         let for_files =
             Rule { tool: Some("fs_read".to_owned()), ..rule(Effect::Deny, "notes.txt") };
         assert!(!runs(&[for_files], &reading), "it would read what another tool may not");
+        let for_all = Rule { tool: None, ..rule(Effect::Deny, ".env") };
+        assert!(!runs(&[for_all], &reading), "a rule for every tool can be about a file");
+        assert!(!runs(&[rule(Effect::Deny, "cat .env")], &reading), "the path has other spellings");
+        assert!(!runs(&[rule(Effect::Deny, "head notes.txt")], &reading), "so do programs");
+        assert!(!runs(&[rule(Effect::Ask, "*/cat x")], &reading));
         let agent = "operator".parse().unwrap();
         let directory = Path::new("/home/me");
         let case = RuleCase { tool: "exec_shell", agent: &agent, directory, proposal: &reading };

@@ -135,6 +135,17 @@ impl Rule {
             && self.agent.as_ref().is_none_or(|name| name == agent)
     }
 
+    /// Tells whether the rule is about commands of a program that is none of these.
+    pub(super) fn is_about_programs_beside(&self, programs: &[&str]) -> bool {
+        let words = match &self.words {
+            StepPattern::Any => return false,
+            StepPattern::Exact(words) | StepPattern::Pattern(words) => words,
+        };
+        let first = use_file_name(words).into_iter().next();
+        self.tool.as_deref().is_some_and(|tool| tool.starts_with("exec_"))
+            && first.is_some_and(|name| !name.contains('*') && !programs.contains(&name.as_str()))
+    }
+
     fn applies_to(&self, case: &RuleCase<'_>) -> bool {
         self.may_apply_to(case.tool, case.agent)
             && self.directory.as_ref().is_none_or(|directory| case.directory.starts_with(directory))

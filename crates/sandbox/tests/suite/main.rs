@@ -12,6 +12,7 @@ mod network;
 mod planted;
 mod privileges;
 mod protected;
+mod reading;
 mod refusal;
 mod rights;
 mod workspace;

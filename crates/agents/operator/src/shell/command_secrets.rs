@@ -35,6 +35,12 @@ pub(super) struct ResolvedSecrets {
     pub(super) files: Vec<DescriptorFile>,
 }
 
+impl ResolvedSecrets {
+    pub(super) fn is_empty(&self) -> bool {
+        self.variables.is_empty() && self.files.is_empty()
+    }
+}
+
 impl CommandSecrets<'_> {
     /// Adds to a proposal which secrets a command gets. A user is asked about it, whatever rules allow.
     pub(super) fn propose(self, handles: &SecretHandles, proposal: Proposal) -> Proposal {

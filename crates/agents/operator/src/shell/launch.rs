@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 
 use lango_protocol::{Right, Rights};
 use lango_sandbox::{ConfinedProcess, ConfinementLevel, GrantedRight, Job, SandboxError};
+use lango_shell_command::{CommandReading, read_command};
 
 use super::command_secrets::ResolvedSecrets;
 use crate::{OperatorSettings, Workspace};
@@ -36,6 +37,11 @@ impl Launcher {
             rights.iter().map(|right| self.resolve_right(directory, right)).collect();
         let granted = granted?;
         let mut job = self.build_job("/bin/sh".into(), directory);
+        // Whether it was asked about or not: what it is known for is all that it can do.
+        if self.confines_reading(&read_command(command), rights) && secrets.is_empty() {
+            job.bounds = self.settings.policy.reading_bounds(self.workspace.root());
+            job.environment.extend(self.git_variables());
+        }
         // Without the dashes a command that starts with one would be taken for options.
         job.arguments = ["-c", "--", command].map(Into::into).into();
         job.environment.extend(secrets.variables);
@@ -109,16 +115,51 @@ impl Launcher {
         )
     }
 
-    /// Tells whether a command in this directory that only reads can do no more than that: it runs
-    /// confined, and where it calls git, the repository names no program.
-    pub(super) fn confines_reading(&self, directory: &Path, calls_git: bool) -> bool {
-        self.settings.sandbox.level().is_ok_and(|level| level != ConfinementLevel::None)
-            && (!calls_git
-                || directory
-                    .ancestors()
-                    .map(|above| above.join(".git"))
-                    .find(|git| git.symlink_metadata().is_ok())
-                    .is_some_and(|git| lango_sandbox::is_plain_repository(&git)))
+    /// Tells whether a command only reads, and can do no more than that: it runs confined to reading,
+    /// its programs are those of the system, and if it calls git, the repository of the workspace
+    /// names no program.
+    pub(super) fn confines_reading(&self, reading: &CommandReading, rights: &Rights) -> bool {
+        reading.only_reads()
+            && rights.is_empty()
+            && self.settings.sandbox.level().is_ok_and(|level| level != ConfinementLevel::None)
+            && reading.programs().all(|name| self.is_system_program(name))
+            && (!reading.calls_git() || self.has_plain_repository())
+    }
+
+    /// Tells whether the shell finds a program of this name among those of the system.
+    fn is_system_program(&self, name: &str) -> bool {
+        let mut variables = self.settings.environment.variables();
+        let Some((_, path)) = variables.find(|(variable, _)| *variable == "PATH") else {
+            return false;
+        };
+        let is_there = |directory: &PathBuf| {
+            // From a relative directory, another program would be found in each directory.
+            !directory.is_absolute() || directory.join(name).symlink_metadata().is_ok()
+        };
+        let found = std::env::split_paths(path).find(is_there);
+        found.is_some_and(|directory| {
+            directory.is_absolute() && lango_sandbox::is_system_program(&directory.join(name))
+        })
+    }
+
+    /// Tells whether the workspace is a repository in which git runs no program, and looks into no
+    /// other one.
+    fn has_plain_repository(&self) -> bool {
+        let git = self.workspace.root().join(".git");
+        lango_sandbox::is_plain_repository(&git) && !lango_sandbox::has_submodules(&git)
+    }
+
+    /// Returns the variables with which git takes the repository of the workspace for that of every
+    /// directory in it: a directory can look like a repository whose configuration names programs.
+    fn git_variables(&self) -> Vec<(OsString, OsString)> {
+        let root = self.workspace.root();
+        let git: [(&str, OsString); 3] = [
+            ("GIT_DIR", root.join(".git").into()),
+            ("GIT_WORK_TREE", root.into()),
+            // Git would write what it learnt of the files into the index.
+            ("GIT_OPTIONAL_LOCKS", "0".into()),
+        ];
+        git.map(|(name, value)| (name.into(), value)).into()
     }
 
     /// Returns a note on a command that failed with these error messages, if the sandbox may be the

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lango_protocol::Rights;
 use lango_sandbox::GrantedRight;
-use lango_shell_command::{CommandStep, read_command};
+use lango_shell_command::{CommandStep, READING_PROGRAMS, read_command};
 use lango_text::{make_lines_visible, make_visible};
 use lango_tool::{Proposal, ProposedStep, StepDirectory};
 
@@ -51,11 +51,7 @@ pub(super) fn build_command_proposal(
         make_visible(&launcher.describe_confinement(&granted)),
         make_visible(&launcher.variable_names().join(" ")),
     );
-    let only_reads = reading.only_reads()
-        && rights.is_empty()
-        && directory
-            .as_deref()
-            .is_some_and(|directory| launcher.confines_reading(directory, reading.calls_git()));
+    let only_reads = launcher.confines_reading(&reading, rights).then_some(READING_PROGRAMS);
     let unreadable =
         reading.unreadable.or_else(|| scripts.iter().find_map(Script::unreadable_reason));
     let bound = scripts.iter().map(Script::to_bound_resource).collect();

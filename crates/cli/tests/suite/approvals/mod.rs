@@ -1,6 +1,7 @@
 //! Questions, answers and rules.
 
 mod answers;
+mod reading;
 mod rights;
 mod rules;
 
