@@ -7,7 +7,7 @@ use lango_sandbox::SandboxPolicy;
 
 use crate::workspace::{LEVELS, TestWorkspace};
 
-/// Returns workspaces for jobs that only read: among temporary files, and elsewhere.
+/// Returns workspaces for jobs that only read: among temporary files, and in another directory.
 fn workspaces() -> impl Iterator<Item = TestWorkspace> {
     let places = [std::env::temp_dir(), Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned()];
     let places = places.into_iter().flat_map(|place| LEVELS.map(|level| (place.clone(), level)));
