@@ -78,6 +78,10 @@ fn canned_line(kind: SmallTalkKind) -> &'static str {
         }
         SmallTalkKind::Opinion => concat!("I have no opinions: ", small!(), ". ", connect!()),
         SmallTalkKind::Knowledge => concat!("I cannot answer that: ", small!(), ". ", connect!()),
+        SmallTalkKind::Statement => {
+            "What you say of yourself and your work is remembered where it says something lasting: \
+             `lango memory list` shows it. I cannot chat about it; say what should be done."
+        }
         SmallTalkKind::Other => {
             "I cannot chat: this is the small model that is part of the program. Say what should be \
              done, or connect a bigger one: `export ANTHROPIC_API_KEY=…`"

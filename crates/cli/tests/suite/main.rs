@@ -14,6 +14,7 @@ mod daemon;
 mod durability;
 mod earlier_version;
 mod embedded;
+mod examples;
 mod file_tools;
 mod fixture;
 mod following;

@@ -35,6 +35,8 @@ pub(super) enum SmallTalkKind {
     Opinion,
     /// "what is the capital of France?"
     Knowledge,
+    /// "I deploy on Fridays"
+    Statement,
     /// Anything else.
     Other,
 }
@@ -102,7 +104,7 @@ impl SmallTalkKind {
         {
             return Self::Acknowledgement;
         }
-        Self::Other
+        if words.contain_phrase(&phrases::STATEMENTS) { Self::Statement } else { Self::Other }
     }
 }
 

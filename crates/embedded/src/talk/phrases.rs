@@ -157,3 +157,7 @@ pub(super) static NODS: Phrases = first(
             true|indeed|hmm|hm|ah|aha|oh|lol|haha|hahaha|dont worry|dont bother|no need|test|\
             testing|sorry|my bad|oops|please|wait|one moment|hold on|agreed|exactly|great|nice",
 );
+
+/// Beginnings of what users say of themselves and their work.
+pub(super) static STATEMENTS: Phrases =
+    first("i|im|ive|my|we|weve|our|fyi|for the record|just so you know");

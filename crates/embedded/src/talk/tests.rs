@@ -32,6 +32,7 @@ fn all_kinds() -> Vec<SmallTalkKind> {
         SmallTalkKind::Writing,
         SmallTalkKind::Opinion,
         SmallTalkKind::Knowledge,
+        SmallTalkKind::Statement,
         SmallTalkKind::Other,
     ];
     kinds.extend(languages.map(SmallTalkKind::Greeting));

@@ -6,7 +6,6 @@ mod hostile;
 mod mcp;
 mod natural;
 mod questions;
-mod readme;
 mod router;
 mod unseen;
 
