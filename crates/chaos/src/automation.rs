@@ -213,7 +213,12 @@ async fn check(
     let count = |name: &str| counts.get(name).copied().unwrap_or(0);
     for (job, name) in &requests.jobs {
         let runs = book.list_runs(Some(&job.id), None, 10_000).await?;
-        let there: BTreeSet<i64> = runs.iter().map(|run| seconds(run.due_at)).collect();
+        let mut there = BTreeSet::new();
+        for run in &runs {
+            if !there.insert(seconds(run.due_at)) {
+                findings.twice.insert(format!("{name}{} has two runs", seconds(run.due_at)));
+            }
+        }
         let mut due = job.next_due;
         while let Some(at) = due.filter(|at| *at < end) {
             findings.occurrences += 1;

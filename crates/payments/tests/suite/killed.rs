@@ -1,6 +1,6 @@
-//! Tests a process that is killed at random points while it pays.
+//! Tests processes that are killed at random points while they pay.
 
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use lango_payments::{PaymentState, hex};
@@ -15,51 +15,102 @@ const KILLS_VARIABLE: &str = "LANGO_TEST_PAYMENT_KILLS";
 /// Sets the number of payments of one round of a process.
 const PAYMENTS_OF_A_ROUND: u64 = 4;
 const UNITS: u64 = 10_000;
+/// Sets a limit that no test reaches.
+const NO_LIMIT: u64 = 1_000_000_000;
+
+/// Processes that pay from one wallet.
+struct Workers {
+    bench: Bench,
+    database: String,
+    /// The limit of a day, in units.
+    per_day: u64,
+}
+
+impl Workers {
+    async fn at(location: &DatabaseLocation, per_day: u64) -> Self {
+        let database = match location {
+            DatabaseLocation::Sqlite(path) => path.display().to_string(),
+            DatabaseLocation::Postgres(url) => url.clone(),
+        };
+        Self { bench: Bench::at(location).await, database, per_day }
+    }
+
+    /// Starts a process that makes the payments of these numbers.
+    fn start(&self, name: &str, first: u64, end: u64) -> Child {
+        let node = &self.bench.node;
+        let (url, token) = (node.url(), node.token.to_string());
+        let (key, chain) = (hex::encode(self.bench.key), CHAIN_ID.to_string());
+        let (first, end) = (first.to_string(), end.to_string());
+        let per_day = self.per_day.to_string();
+        let arguments = [
+            self.database.as_str(),
+            &url,
+            &chain,
+            &token,
+            &key,
+            RECIPIENT,
+            name,
+            &first,
+            &end,
+            &per_day,
+        ];
+        Command::new(env!("CARGO_BIN_EXE_lango-payments-worker"))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    /// Tells whether a payment was interrupted.
+    async fn has_open_payment(&self) -> bool {
+        let is_open = |state| !matches!(state, PaymentState::Confirmed | PaymentState::Failed);
+        let payments = self.bench.payments.list_latest(u32::MAX).await.unwrap();
+        payments.iter().any(|payment| is_open(payment.state))
+    }
+}
+
+/// Kills a process unless it has ended, and tells whether it was killed.
+fn kill(mut child: Child) -> bool {
+    if let Some(status) = child.try_wait().unwrap() {
+        assert!(status.success());
+        return false;
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    true
+}
 
 pub(crate) async fn a_process_that_is_killed_while_it_pays_pays_everything_once(
     location: DatabaseLocation,
 ) {
     let kills = std::env::var(KILLS_VARIABLE).map_or(KILLS, |text| text.parse().unwrap());
-    let bench = Bench::at(&location).await;
-    let database = match &location {
-        DatabaseLocation::Sqlite(path) => path.display().to_string(),
-        DatabaseLocation::Postgres(url) => url.clone(),
-    };
-    let (url, token) = (bench.node.url(), bench.node.token.to_string());
-    let (key, chain) = (hex::encode(bench.key), CHAIN_ID.to_string());
-    let run = |first: u64, end: u64| {
-        let (first, end) = (first.to_string(), end.to_string());
-        Command::new(env!("CARGO_BIN_EXE_lango-payments-worker"))
-            .args([&database, &url, &chain, &token, &key, RECIPIENT, &first, &end])
-            .stdin(Stdio::null())
-            .spawn()
-            .unwrap()
-    };
+    let workers = Workers::at(&location, NO_LIMIT).await;
+    let run = |first: u64, end: u64| workers.start("payment", first, end);
     // The time of a round that is not disturbed: kills are spread over all of it.
     let started = Instant::now();
     assert!(run(0, PAYMENTS_OF_A_ROUND).wait().unwrap().success());
     let undisturbed = started.elapsed().max(Duration::from_millis(40));
     let (mut count, mut killed, mut round) = (PAYMENTS_OF_A_ROUND, 0, 0_u64);
+    let mut interrupted = 0;
     while killed < kills {
         // What the round before did not come to is begun once more, beside what is new.
         let first = count - PAYMENTS_OF_A_ROUND;
         count += PAYMENTS_OF_A_ROUND;
-        let mut child = run(first, count);
+        let child = run(first, count);
         // Steps that are coprime to the number of parts reach every part of the round.
         let part = u32::try_from(round * 617 % 1000).unwrap();
         tokio::time::sleep(undisturbed * part / 1000).await;
         round += 1;
         assert!(round < kills * 4, "it is never killed while it works");
-        if let Some(status) = child.try_wait().unwrap() {
-            assert!(status.success());
-            continue;
+        if kill(child) {
+            killed += 1;
+            interrupted += u64::from(workers.has_open_payment().await);
         }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        killed += 1;
     }
+    assert!(interrupted * 10 > kills, "{interrupted} of {kills} kills interrupted a payment");
     assert!(run(0, count).wait().unwrap().success());
 
+    let bench = &workers.bench;
     let payments = bench.payments.list_latest(u32::MAX).await.unwrap();
     assert_eq!(payments.len() as u64, count, "{killed} kills");
     for payment in &payments {
@@ -67,4 +118,36 @@ pub(crate) async fn a_process_that_is_killed_while_it_pays_pays_everything_once(
     }
     assert_eq!(bench.received().await, count * UNITS, "{killed} kills");
     assert_eq!(bench.spent_today().await, count * UNITS);
+}
+
+pub(crate) async fn two_processes_that_are_killed_pass_no_limit_together(
+    location: DatabaseLocation,
+) {
+    const ROUNDS: u64 = 20;
+    const ALLOWED: u64 = 30;
+    let workers = Workers::at(&location, ALLOWED * UNITS).await;
+    let mut interrupted = 0;
+    for round in 0..ROUNDS {
+        // Each round has names of its own, and those of the rounds before are begun once more.
+        let end = (round + 1) * 2;
+        let both = ["one", "two"].map(|name| workers.start(name, 0, end));
+        tokio::time::sleep(Duration::from_millis(40 + round * 617 % 400)).await;
+        for child in both {
+            kill(child);
+        }
+        interrupted += u64::from(workers.has_open_payment().await);
+        let received = workers.bench.received().await;
+        assert!(received <= ALLOWED * UNITS, "{received} units in round {round}");
+    }
+    assert!(interrupted > 0, "no kill interrupted a payment");
+    for name in ["one", "two"] {
+        assert!(workers.start(name, 0, ROUNDS * 2).wait().unwrap().success());
+    }
+    // There is more to pay than the limit allows: it is used up, and not passed.
+    assert_eq!(workers.bench.received().await, ALLOWED * UNITS);
+    let payments = workers.bench.payments.list_latest(u32::MAX).await.unwrap();
+    assert_eq!(payments.len() as u64, ALLOWED);
+    for payment in &payments {
+        assert_eq!(payment.state, PaymentState::Confirmed, "{:?}", payment.detail);
+    }
 }

@@ -25,4 +25,5 @@ lango_store::on_both_engines! {
     sending::fifty_sends_at_once_pass_no_limit,
     sending::a_wallet_is_created_once,
     killed::a_process_that_is_killed_while_it_pays_pays_everything_once,
+    killed::two_processes_that_are_killed_pass_no_limit_together,
 }

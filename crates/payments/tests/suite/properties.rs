@@ -128,6 +128,18 @@ async fn check_sums(ledger: &Ledger, network: &Network, limits: &PaymentLimits) 
         assert!(spending.day <= limits.per_day, "{spending:?}");
         assert!(spending.to_recipient <= limits.per_recipient, "{spending:?}");
     }
+    // The same, added up from the payments themselves.
+    let payments = ledger.list_latest(u32::MAX).await.unwrap();
+    let counted = payments.iter().filter(|payment| {
+        payment.order.chain_id() == network.chain_id && payment.state != PaymentState::Failed
+    });
+    let mut by_recipient = std::collections::BTreeMap::new();
+    for payment in counted {
+        *by_recipient.entry(payment.order.to().to_string()).or_insert(0) +=
+            payment.order.amount().units();
+    }
+    assert!(by_recipient.values().all(|units| *units <= limits.per_recipient.units()));
+    assert!(by_recipient.values().sum::<u64>() <= limits.per_day.units(), "{by_recipient:?}");
 }
 
 /// What happens to the chain or to the wallet next.
