@@ -17,6 +17,10 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 const MACHINE_FACTS: [&str; 5] =
     ["/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime"];
 
+/// Directories with processes, sockets and temporary files of others. A job that only reads does not
+/// see them, wherever the temporary directory of this process is.
+const DIRECTORIES_OF_OTHERS: [&str; 3] = ["/proc", "/run", "/tmp"];
+
 /// Returns the rules for a job that mounts already confine: a second barrier.
 pub(crate) fn build_rules_behind_mounts(plan: &PathPlan) -> LandlockRules {
     let writable = plan.writable_paths().map(|path| path.as_os_str().to_owned());
@@ -36,7 +40,7 @@ pub(crate) fn build_rules_without_mounts(plan: &PathPlan, temporary: &Path) -> L
     unreadable.push(PathBuf::from("/dev"));
     if plan.reading().is_some() {
         unreadable.extend(temporary.parent().map(Path::to_owned));
-        unreadable.push(PathBuf::from("/proc"));
+        unreadable.extend(DIRECTORIES_OF_OTHERS.map(PathBuf::from));
     }
     let mut protected = of(|treatment| treatment >= PathTreatment::Protected);
     // A missing name prevents granting its whole directory, and so does a link.

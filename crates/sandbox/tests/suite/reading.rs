@@ -69,6 +69,28 @@ async fn nothing_outside_of_the_workspace_is_read_whatever_leads_there() {
 }
 
 #[tokio::test]
+async fn temporary_files_and_sockets_of_others_are_not_read() {
+    for level in LEVELS {
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let mut workspace = TestWorkspace::within(level, target);
+        let root = workspace.path("").canonicalize().unwrap();
+        workspace.bounds = SandboxPolicy::default().reading_bounds(&root);
+        let tried = ["/tmp", "/run"].map(tempfile::tempdir_in);
+        // Only root can write to /run.
+        for place in tried.into_iter().filter_map(Result::ok) {
+            let other = place.path().join("other");
+            std::fs::write(&other, "canary").unwrap();
+            symlink(&other, workspace.path("link")).unwrap();
+            for command in [format!("cat {}", other.display()), "cat link".to_owned()] {
+                let result = workspace.refuses(&command).await;
+                assert!(!result.out.contains("canary"), "{level}: {command}: {result:?}");
+            }
+            std::fs::remove_file(workspace.path("link")).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
 async fn nothing_is_changed() {
     for workspace in workspaces() {
         let before = workspace.names();
