@@ -20,11 +20,31 @@ pub(crate) fn is_harmless_index(path: &Path, object_bytes: usize) -> bool {
 }
 
 /// Tells whether an index has an entry that is a repository of its own. Git looks into that one with
-/// its configuration. Of what is no index that can be read, nothing is known, so that it is true.
+/// its configuration. Of what is no index that can be read, nothing is known, so that it is true. The
+/// same holds for an index that stands for others: one that names a shared index, which may lie
+/// elsewhere, and a sparse one, whose directories have entries of their own.
 pub(crate) fn has_submodules(path: &Path, object_bytes: usize) -> bool {
     let is_plain = |mode: u32, _: &[u8]| mode & 0o170_000 != 0o160_000;
-    read_index(path)
-        .is_none_or(|bytes| !check_entries(&bytes, object_bytes, is_plain).unwrap_or(false))
+    let has_none = |bytes: &[u8]| {
+        let checked = check_entries(bytes, object_bytes, is_plain)?;
+        Some(checked.passes && !names_other_entries(checked.rest, object_bytes)?)
+    };
+    read_index(path).is_none_or(|bytes| !has_none(&bytes).unwrap_or(false))
+}
+
+/// Tells whether an extension says that entries stand in another place. Returns none if the
+/// extensions do not end where the checksum begins.
+fn names_other_entries(mut extensions: &[u8], object_bytes: usize) -> Option<bool> {
+    while extensions.len() > object_bytes {
+        let (name, rest) = extensions.split_at_checked(4)?;
+        let (length, rest) = rest.split_at_checked(4)?;
+        let length = u32::from_be_bytes(length.try_into().ok()?);
+        if matches!(name, b"link" | b"sdir") {
+            return Some(true);
+        }
+        extensions = rest.get(usize::try_from(length).ok()?..)?;
+    }
+    (extensions.len() == object_bytes).then_some(false)
 }
 
 fn read_index(path: &Path) -> Option<Vec<u8>> {
@@ -36,7 +56,15 @@ fn read_index(path: &Path) -> Option<Vec<u8>> {
 }
 
 fn has_harmless_paths(bytes: &[u8], object_bytes: usize) -> Option<bool> {
-    check_entries(bytes, object_bytes, |_, path| is_harmless_path(path))
+    check_entries(bytes, object_bytes, |_, path| is_harmless_path(path)).map(|index| index.passes)
+}
+
+/// What a check of the entries of an index found.
+struct CheckedIndex<'a> {
+    /// True if all entries pass.
+    passes: bool,
+    /// What follows the entries if all pass: extensions and a checksum.
+    rest: &'a [u8],
 }
 
 /// Tells whether all entries pass a check of their mode and path. Returns none if the index ends too
@@ -45,7 +73,7 @@ fn check_entries(
     bytes: &[u8],
     object_bytes: usize,
     check: impl Fn(u32, &[u8]) -> bool,
-) -> Option<bool> {
+) -> Option<CheckedIndex<'_>> {
     let header = bytes.get(..12)?;
     let version = u32::from_be_bytes(header[4..8].try_into().ok()?);
     let count = u32::from_be_bytes(header[8..12].try_into().ok()?);
@@ -71,13 +99,13 @@ fn check_entries(
         let length = name.iter().position(|byte| *byte == 0)?;
         path.extend_from_slice(&name[..length]);
         if !check(mode, &path) {
-            return Some(false);
+            return Some(CheckedIndex { passes: false, rest });
         }
         // Before version 4, entries are filled up to a multiple of eight bytes.
         let end = name_at + length;
         rest = if version == 4 { &name[length + 1..] } else { rest.get((end + 8) / 8 * 8..)? };
     }
-    Some(true)
+    Some(CheckedIndex { passes: true, rest })
 }
 
 /// Reads a number of variable length, as git writes offsets. Returns also how many bytes it has.
@@ -145,5 +173,23 @@ mod tests {
         }
         assert_eq!(has_harmless_paths(&index(5, &[]), 20), None);
         assert_eq!(has_harmless_paths(b"", 20), None);
+    }
+
+    #[test]
+    fn an_index_that_stands_for_others_may_have_submodules() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("index");
+        let has = |extensions: &[&[u8]]| {
+            let bytes = [&index(2, &["a", "b"]), extensions.concat().as_slice(), &[7; 20]].concat();
+            std::fs::write(&path, bytes).unwrap();
+            has_submodules(&path, 20)
+        };
+        assert!(!has(&[]));
+        assert!(!has(&[b"TREE\0\0\0\x02xy", b"REUC\0\0\0\0"]));
+        assert!(has(&[b"link\0\0\0\0"]));
+        assert!(has(&[b"TREE\0\0\0\x02xy", b"sdir\0\0\0\0"]));
+        // What does not end where it must is not understood.
+        assert!(has(&[b"TREE\0\0\0\x09xy"]));
+        assert!(has(&[b"TREE"]));
     }
 }
