@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::error::SandboxError;
 use crate::helper::{NO_PROGRAM, READY};
 use crate::launch;
-use crate::repositories::PlantedRepository;
+use crate::planted::PlantedRepository;
 use crate::running::RunningJob;
 
 /// A job that was started. Dropping it ends all its processes.

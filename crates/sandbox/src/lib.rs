@@ -12,6 +12,8 @@ mod capabilities;
 mod cgroup;
 mod config_file;
 mod confined;
+mod directory_walk;
+mod entry_stamp;
 mod error;
 mod grants;
 mod helper;
@@ -23,6 +25,7 @@ mod opened_repository;
 mod owner;
 mod plain_repository;
 mod plan;
+mod planted;
 mod policy;
 mod report;
 mod repositories;
@@ -41,11 +44,10 @@ pub use job::{DescriptorFile, Job, JobBounds, JobLimits, NetworkAccess, Protecte
 pub use level::{ConfinementLevel, LevelRequirement};
 pub use opened_repository::{OpenedRepository, has_submodules};
 pub use plain_repository::is_plain_repository;
+pub use planted::{PlantedKind, PlantedRepository};
 pub use policy::{SandboxPolicy, is_system_program};
 pub use report::SandboxReport;
-pub use repositories::{
-    DirectorySnapshot, MAX_NESTED_DEPTH, MAX_NESTED_ENTRY_COUNT, PlantedKind, PlantedRepository,
-};
+pub use repositories::DirectorySnapshot;
 pub use rights::GrantedRight;
 pub use running::end_all_jobs;
 pub use sandbox::Sandbox;

@@ -12,9 +12,10 @@ use lango_places::PlaceholderKind::{self, Directory, File, OwnDirectory};
 use rustix::fs::{Mode, OFlags, open};
 
 use crate::config_file::has_plain_additions;
+use crate::entry_stamp::EntryStamp;
 use crate::index_file::{self, is_harmless_index};
 use crate::job::ProtectedPath;
-use crate::repositories::{PlantedKind, PlantedRepository, rename_to_free_name};
+use crate::planted::{PlantedKind, PlantedRepository, disable_entry};
 
 /// The places in a `.git` directory that decide which programs git starts, or lead it to another
 /// repository that does. All of them stay read-only, existing or not.
@@ -60,6 +61,8 @@ pub struct OpenedRepository {
     steps: BTreeMap<&'static str, Vec<u8>>,
     /// The links and special files, with the targets of links.
     unusual: BTreeMap<PathBuf, PathBuf>,
+    /// The indexes.
+    indexes: BTreeMap<PathBuf, EntryStamp>,
     /// The configuration. It is read-only for the job, unless another program replaces the file.
     config: Option<String>,
 }
@@ -71,13 +74,14 @@ impl OpenedRepository {
             git: git.to_owned(),
             steps: read_steps(git),
             unusual: find_unusual_entries(git),
+            indexes: stamp_indexes(git).collect(),
             config: read_config(git),
         }
     }
 
     /// Disables what the job left in the repository that would make git start programs or write to
     /// files outside of the work tree. What was there before stays.
-    pub(crate) fn disable_planted(self) -> Vec<PlantedRepository> {
+    pub(crate) fn disable_planted(&self) -> Vec<PlantedRepository> {
         let git = &self.git;
         let steps = read_steps(git).into_iter();
         let steps = steps.filter(|(name, text)| self.steps.get(name) != Some(text));
@@ -85,12 +89,20 @@ impl OpenedRepository {
         let unusual = find_unusual_entries(git).into_iter();
         let unusual = unusual.filter(|(path, target)| self.unusual.get(path) != Some(target));
         let unusual = unusual.map(|(path, _)| (path, PlantedKind::Link));
-        let indexes = find_harmful_indexes(git).into_iter();
-        let indexes = indexes.map(|path| (path, PlantedKind::Index));
+        let object_bytes = read_object_size(git);
+        let indexes = stamp_indexes(git);
+        let indexes = indexes.filter(|(path, stamp)| self.indexes.get(path) != Some(stamp));
+        let indexes = indexes.filter(|(path, _)| !is_harmless_index(path, object_bytes));
+        let indexes = indexes.map(|(path, _)| (path, PlantedKind::Index));
         // The steps go last: a link in them is renamed where it was found.
         let planted: Vec<_> = unusual.chain(indexes).chain(steps).collect();
         let planted = planted.into_iter().filter_map(|(path, kind)| disable_entry(path, kind));
         planted.chain(self.restore_config()).collect()
+    }
+
+    /// Tells whether there is a configuration that could be put back.
+    pub(crate) fn has_config(&self) -> bool {
+        self.config.is_some()
     }
 
     /// Puts the earlier configuration back if the one that is there now could start programs.
@@ -126,12 +138,6 @@ pub(crate) fn is_harmless_inside(git: &Path) -> bool {
         && find_harmful_indexes(git).is_empty()
 }
 
-fn disable_entry(path: PathBuf, kind: PlantedKind) -> Option<PlantedRepository> {
-    let (directory, name) = (path.parent()?, path.file_name()?);
-    let renamed = rename_to_free_name(directory, name).ok().map(|name| directory.join(name));
-    Some(PlantedRepository { path, renamed, kind })
-}
-
 /// Returns the links and special files of a repository outside of its objects, the nearest first.
 /// Git makes none of them, and would write through them.
 fn find_unusual_entries(git: &Path) -> BTreeMap<PathBuf, PathBuf> {
@@ -165,6 +171,10 @@ fn find_unusual_entries(git: &Path) -> BTreeMap<PathBuf, PathBuf> {
 pub(crate) fn find_harmful_indexes(git: &Path) -> Vec<PathBuf> {
     let object_bytes = read_object_size(git);
     list_indexes(git).filter(|path| !is_harmless_index(path, object_bytes)).collect()
+}
+
+fn stamp_indexes(git: &Path) -> impl Iterator<Item = (PathBuf, EntryStamp)> {
+    list_indexes(git).filter_map(|path| EntryStamp::of(&path).map(|stamp| (path, stamp)))
 }
 
 /// Tells whether git looks into repositories below this one, each with a configuration of its own.

@@ -42,12 +42,11 @@ pub struct SandboxPolicy {
 impl SandboxPolicy {
     /// Returns the bounds of a job in a workspace, given as a canonical path.
     ///
-    /// Repositories are also searched in [`crate::MAX_NESTED_DEPTH`] levels of directories below,
-    /// among the first [`crate::MAX_NESTED_ENTRY_COUNT`] entries.
+    /// It looks through the whole workspace for repositories, so it blocks.
     pub fn job_bounds(&self, workspace: &Path) -> JobBounds {
         let directories = DirectorySnapshot::take(workspace);
         let mut bounds = self.bounds_without_repositories(workspace);
-        let nested = directories.nested_repositories().map(ProtectedPath::directory);
+        let nested = directories.protected_repositories().map(ProtectedPath::directory);
         bounds.protected.extend(nested);
         // Git looks at `.git` first: with a repository there, the directory itself is none.
         let is_needed = |path: &Path| path.file_name() != Some("HEAD".as_ref()) || !has_git(path);

@@ -13,7 +13,8 @@ use crate::cgroup::CgroupGroup;
 use crate::job::JobBounds;
 use crate::opened_repository::OpenedRepository;
 use crate::plan::PathPlan;
-use crate::repositories::{DirectorySnapshot, PlantedRepository};
+use crate::planted::PlantedRepository;
+use crate::repositories::DirectorySnapshot;
 use crate::vacancy::Placeholder;
 
 /// Limits how long the first process may take to end after it was asked to.
@@ -58,9 +59,9 @@ impl AfterCheck {
     /// Disables what the job planted, and returns it.
     fn disable_planted(self) -> Vec<PlantedRepository> {
         let keeps_plain = self.keeps_plain_repositories;
-        let new = |before: &DirectorySnapshot| before.disable_new_repositories(keeps_plain);
+        let new = |before: &DirectorySnapshot| before.disable_planted(keeps_plain);
         let mut planted: Vec<_> = self.directories.iter().flat_map(new).collect();
-        planted.extend(self.repository.into_iter().flat_map(OpenedRepository::disable_planted));
+        planted.extend(self.repository.iter().flat_map(OpenedRepository::disable_planted));
         planted
     }
 }

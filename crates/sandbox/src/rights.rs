@@ -131,7 +131,8 @@ impl JobBounds {
             GrantedRight::Directory(path) => {
                 let before = DirectorySnapshot::take(&path);
                 self.protected.extend(list_named_places(&path));
-                self.protected.extend(before.nested_repositories().map(ProtectedPath::directory));
+                self.protected
+                    .extend(before.protected_repositories().map(ProtectedPath::directory));
                 self.directories.push(before);
                 self.granted.push(path.clone());
                 self.writable.push(path);

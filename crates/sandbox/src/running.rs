@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::error::SandboxError;
 use crate::launch;
-use crate::repositories::PlantedRepository;
+use crate::planted::PlantedRepository;
 use crate::residue::JobResidue;
 
 /// Limits how long the end of the process waits for cleanups that other threads have begun.

@@ -79,12 +79,22 @@ impl ServerProcess {
             None
         };
         let directory = config.directory.as_deref().unwrap_or(&process_environment.workspace);
+        let bounds = {
+            let (config, process_environment) = (config.clone(), process_environment.clone());
+            let (directory, home) = (directory.to_owned(), home.clone());
+            // A large workspace takes a while to look through.
+            let build = move || build_bounds(&config, &process_environment, &directory, home);
+            tokio::task::spawn_blocking(build).await.map_err(|error| SandboxError::Setup {
+                step: "bounds",
+                reason: error.to_string(),
+            })?
+        };
         let job = Job {
             program: config.command.clone().into(),
             arguments: config.arguments.iter().map(OsString::from).collect(),
             directory: directory.to_owned(),
             environment: build_environment(config, home.as_deref()),
-            bounds: build_bounds(config, process_environment, directory, home),
+            bounds,
             stdin: Stdio::piped(),
             descriptors: Vec::new(),
         };

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use lango_places::{Places, PlacesSettings};
-use lango_sandbox::{ConfinementLevel, SandboxError, SandboxPolicy};
+use lango_sandbox::{
+    ConfinementLevel, PlantedKind, PlantedRepository, SandboxError, SandboxPolicy,
+};
 
 use crate::workspace::{LEVELS, TestWorkspace, finish};
 
@@ -87,6 +89,139 @@ async fn repositories_that_were_there_stay_as_they_are() {
         for directory in ["one", "bare", "deep/a/b/c/d"] {
             assert!(git_finds_repository(&workspace, directory), "{level}: {directory}");
         }
+    }
+}
+
+/// Runs a command that must succeed, and returns what it planted.
+async fn run_planting(workspace: &TestWorkspace, command: &str) -> Vec<PlantedRepository> {
+    let mut confined = workspace.start(command).await.unwrap();
+    let planted = confined.wait().await.map(|_| confined.take_planted_repositories()).unwrap();
+    let result = finish(confined).await.unwrap();
+    assert_eq!(result.code, Some(0), "{command}: {result:?}");
+    planted
+}
+
+/// Returns the paths of what was planted, relative to the workspace, sorted.
+fn list_paths(workspace: &TestWorkspace, planted: &[PlantedRepository]) -> Vec<String> {
+    let top = workspace.path(".").canonicalize().unwrap();
+    let below = planted.iter().map(|one| one.path.strip_prefix(&top).unwrap());
+    let mut paths: Vec<String> = below.map(|path| path.to_str().unwrap().to_owned()).collect();
+    paths.sort();
+    paths
+}
+
+#[tokio::test]
+async fn repositories_are_found_however_deep_and_behind_however_many_files() {
+    for level in LEVELS {
+        let workspace = TestWorkspace::at(level);
+        let deep = (0..40).map(|number| format!("d{number}")).collect::<Vec<_>>().join("/");
+        workspace.put(&format!("{deep}/file"), "");
+        for number in 0..3000 {
+            workspace.put(&format!("many/{}/{number}", number % 10), "");
+        }
+        workspace.put("many/zz/y/x/file", "");
+        let workspace = with_policy(workspace);
+        let command = format!(
+            "(mkdir {deep}/.git && cd {deep}/.git && {BARE}) && \
+             (mkdir -p {deep}/new/x && cd {deep}/new/x && {BARE}) && \
+             (cd many/zz/y/x && {BARE})"
+        );
+        let planted = run_planting(&workspace, &command).await;
+        let expected = [format!("{deep}/.git"), format!("{deep}/new/x"), "many/zz/y/x".to_owned()];
+        assert_eq!(list_paths(&workspace, &planted), expected, "{level}");
+        for directory in [&deep, &expected[1], &expected[2]] {
+            assert!(!git_finds_repository(&workspace, directory), "{level}: {directory}");
+        }
+    }
+}
+
+/// The directory of a repository that is too deep to be protected.
+const DEEP: &str = "a/b/c/d/e";
+
+fn git_in(directory: &Path, arguments: &[&str]) {
+    let mut git = Command::new("git");
+    git.args(["-c", "user.name=x", "-c", "user.email=x@example.org"]).args(arguments);
+    assert!(git.current_dir(directory).status().unwrap().success(), "{arguments:?}");
+}
+
+/// Returns a workspace with a deep repository that has a hook and settings of the user's.
+fn with_deep_repository(level: ConfinementLevel) -> TestWorkspace {
+    let workspace = TestWorkspace::at(level);
+    workspace.put(&format!("{DEEP}/file"), "one");
+    let directory = workspace.path(DEEP);
+    git_in(&directory, &["init", "-q", "-b", "main"]);
+    git_in(&directory, &["config", "core.fsmonitor", "/bin/true"]);
+    git_in(&directory, &["add", "file"]);
+    git_in(&directory, &["commit", "-qm", "one"]);
+    std::fs::write(directory.join(".git/hooks/post-checkout"), "#!/bin/sh\n").unwrap();
+    with_policy(workspace)
+}
+
+#[tokio::test]
+async fn a_deep_repository_can_be_used_and_stays_the_users() {
+    for level in LEVELS {
+        let workspace = with_deep_repository(level);
+        let command = format!(
+            "cd {DEEP} && echo two > file && \
+             git -c user.name=x -c user.email=x@example.org commit -qam two && \
+             git checkout -qb side && git status"
+        );
+        assert_eq!(run_planting(&workspace, &command).await, [], "{level}");
+        assert!(git_finds_repository(&workspace, DEEP), "{level}");
+        let config = workspace.content(&format!("{DEEP}/.git/config"));
+        assert!(config.contains("/bin/true"), "{level}: {config}");
+    }
+}
+
+/// Ways to make git start programs in a deep repository, as seen from its `.git`, with the kind of what is
+/// found.
+const CHANGES: [(&str, PlantedKind); 12] = [
+    ("echo evil > hooks/pre-commit", PlantedKind::Repository),
+    ("echo evil >> hooks/post-checkout", PlantedKind::Repository),
+    ("mv hooks aside && mkdir hooks && echo evil > hooks/pre-commit", PlantedKind::Repository),
+    ("cp hooks/post-checkout hooks/pre-push", PlantedKind::Repository),
+    ("echo '* filter=x' > info/attributes", PlantedKind::Repository),
+    ("echo ../evil > commondir", PlantedKind::Repository),
+    ("printf '[core]\n\tpager = evil\n' > config.worktree", PlantedKind::Repository),
+    ("mkdir -p modules/sub/hooks && echo evil > modules/sub/hooks/x", PlantedKind::Repository),
+    ("echo /evil > objects/info/alternates", PlantedKind::Repository),
+    ("printf '[alias]\n\tst = !evil\n' >> config", PlantedKind::Config),
+    ("mkdir rebase-merge && echo 'exec evil' > rebase-merge/git-rebase-todo", PlantedKind::Steps),
+    ("rm -f description && ln -s ../../x description", PlantedKind::Link),
+];
+
+#[tokio::test]
+async fn a_deep_repository_in_which_programs_were_planted_is_disabled() {
+    for level in LEVELS {
+        for (change, kind) in CHANGES {
+            let workspace = with_deep_repository(level);
+            let planted = run_planting(&workspace, &format!("cd {DEEP}/.git && {change}")).await;
+            let kinds: Vec<PlantedKind> = planted.iter().map(|one| one.kind).collect();
+            assert_eq!(kinds, [kind], "{level}: {change}: {planted:?}");
+            assert!(planted[0].renamed.is_some(), "{level}: {change}: {planted:?}");
+            let is_disabled = kind == PlantedKind::Repository;
+            assert_eq!(!git_finds_repository(&workspace, DEEP), is_disabled, "{level}: {change}");
+            if kind == PlantedKind::Config {
+                let config = workspace.content(&format!("{DEEP}/.git/config"));
+                assert!(config.contains("/bin/true") && !config.contains("alias"), "{config}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_looked_through_is_reported() {
+    for level in LEVELS {
+        let workspace = TestWorkspace::at(level);
+        workspace.put("sub/file", "");
+        let workspace = with_policy(workspace);
+        // A path longer than any call takes, in steps.
+        let perl = "chdir(\"sub\"); $n = \"x\" x 250; for (1..20) { mkdir($n) or die $!; \
+            chdir($n) or die $! } mkdir(\".git\")";
+        let planted = run_planting(&workspace, &format!("/usr/bin/perl -e '{perl}'")).await;
+        let kinds: Vec<PlantedKind> = planted.iter().map(|one| one.kind).collect();
+        assert_eq!(kinds, [PlantedKind::Unchecked], "{level}: {planted:?}");
+        assert!(planted[0].to_string().contains("could not be checked"), "{planted:?}");
     }
 }
 

@@ -7,8 +7,11 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use lango_protocol::{Right, Rights};
-use lango_sandbox::{ConfinedProcess, ConfinementLevel, GrantedRight, Job, SandboxError};
+use lango_sandbox::{
+    ConfinedProcess, ConfinementLevel, GrantedRight, Job, JobBounds, SandboxError,
+};
 use lango_shell_command::{CommandReading, read_command};
+use tokio::task::JoinError;
 
 use super::command_secrets::ResolvedSecrets;
 use crate::{OperatorSettings, Workspace};
@@ -36,10 +39,12 @@ impl Launcher {
         let granted: Result<Vec<_>, _> =
             rights.iter().map(|right| self.resolve_right(directory, right)).collect();
         let granted = granted?;
-        let mut job = self.build_job("/bin/sh".into(), directory);
         // Whether it was asked about or not: what it is known for is all that it can do.
-        if self.confines_reading(&read_command(command), rights) && secrets.is_empty() {
-            job.bounds = self.settings.policy.reading_bounds(self.workspace.root());
+        let only_reads =
+            self.confines_reading(&read_command(command), rights) && secrets.is_empty();
+        let bounds = self.compute_bounds(only_reads).await?;
+        let mut job = self.build_job("/bin/sh".into(), directory, bounds);
+        if only_reads {
             job.environment.extend(self.git_variables());
         }
         // Without the dashes a command that starts with one would be taken for options.
@@ -68,7 +73,8 @@ impl Launcher {
             None => (OsString::from(path), None),
         };
         let own = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
-        let mut job = self.build_job(program, directory);
+        let bounds = self.compute_bounds(false).await?;
+        let mut job = self.build_job(program, directory, bounds);
         job.arguments = first.into_iter().chain(arguments).collect();
         job.environment.extend(own);
         job.bounds.readable.push(readable.to_owned());
@@ -77,17 +83,30 @@ impl Launcher {
     }
 
     /// Builds a job without arguments and input, confined like every child of the operator.
-    fn build_job(&self, program: OsString, directory: &Path) -> Job {
+    fn build_job(&self, program: OsString, directory: &Path, bounds: JobBounds) -> Job {
         let variables = self.settings.environment.variables();
         Job {
             program,
             arguments: Vec::new(),
             directory: directory.to_owned(),
             environment: variables.map(|(name, value)| (name.into(), value.into())).collect(),
-            bounds: self.settings.policy.job_bounds(self.workspace.root()),
+            bounds,
             stdin: Stdio::null(),
             descriptors: Vec::new(),
         }
+    }
+
+    /// Returns the bounds of a job, without rights.
+    async fn compute_bounds(&self, only_reads: bool) -> Result<JobBounds, SandboxError> {
+        let (settings, root) = (Arc::clone(&self.settings), self.workspace.root().to_owned());
+        // A large workspace takes a while to look through.
+        let bounds = tokio::task::spawn_blocking(move || {
+            let policy = &settings.policy;
+            if only_reads { policy.reading_bounds(&root) } else { policy.job_bounds(&root) }
+        });
+        let failed =
+            |error: JoinError| SandboxError::Setup { step: "bounds", reason: error.to_string() };
+        bounds.await.map_err(failed)
     }
 
     /// Returns the names of the variables that commands see.
