@@ -378,9 +378,16 @@ pub(crate) const HIDDEN_HOME_PLACES: &[HiddenHomePlace] = &[
     hidden("snap/chromium", Browser, Directory),
 ];
 
-/// Files that only root can read anyway, for users that are root.
-pub(crate) const HIDDEN_SYSTEM_PLACES: [&str; 3] =
-    ["/etc/shadow", "/etc/shadow-", "/etc/ssl/private"];
+/// Files that only root can read anyway, for users that are root, and the credentials and sockets that
+/// services leave for a session, a container or a service.
+pub(crate) const HIDDEN_SYSTEM_PLACES: [&str; 6] = [
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/ssl/private",
+    "/run/credentials",
+    "/run/secrets",
+    "/run/user",
+];
 
 /// Directories of Lango in a home, whatever the configuration says.
 pub(crate) const OWN_HOME_PLACES: [&str; 4] =

@@ -70,7 +70,7 @@ pub(crate) fn build_options(
     // Hidden directories in which the job's own one has yet to be mounted.
     let mut opened = Vec::new();
     for (path, treatment) in plan.paths() {
-        if is_covered(path, plan) {
+        if is_covered(path, plan) || treatment == PathTreatment::Hidden && is_missing_in_run(path) {
             continue;
         }
         match treatment {
@@ -131,6 +131,11 @@ fn is_covered(path: &Path, plan: &PathPlan) -> bool {
             .any(|(root, treatment)| treatment < PathTreatment::Protected && path.starts_with(root))
     };
     path.starts_with(TEMPORARY) && has_private_temporary(plan) && !lies_in_root()
+}
+
+/// Tells whether the empty `/run` of the job lacks the path, where nothing can be mounted over it.
+fn is_missing_in_run(path: &Path) -> bool {
+    path.starts_with("/run") && !RUN.iter().chain(&RUN_NETWORK).any(|place| path.starts_with(place))
 }
 
 #[derive(Default)]

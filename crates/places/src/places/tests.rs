@@ -33,6 +33,8 @@ fn hidden_places_say_why() {
         ("/srv/lango/token", HiddenReason::OwnFile),
         ("/home/me/diary/monday", HiddenReason::Configured),
         ("/etc/shadow", HiddenReason::Credentials),
+        ("/run/user/1000/containers/auth.json", HiddenReason::Credentials),
+        ("/run/secrets/kubernetes.io/serviceaccount/token", HiddenReason::Credentials),
     ] {
         assert_eq!(places().hidden_reason(Path::new(path)), Some(reason), "{path}");
         assert!(places().protection_of(Path::new(path)).is_some(), "{path}");

@@ -148,6 +148,22 @@ async fn hidden_places_cannot_be_read() {
 }
 
 #[tokio::test]
+async fn a_hidden_place_of_the_running_system_cannot_be_read() {
+    for level in LEVELS {
+        // Only root can write to /run; others have places of services there.
+        let Ok(place) = tempfile::tempdir_in("/run") else { return };
+        let secret = place.path().join("secret");
+        std::fs::write(&secret, "canary").unwrap();
+        let mut workspace = TestWorkspace::at(level);
+        workspace.bounds.hidden.extend([place.path().to_owned(), "/run/user".into()]);
+        let result = workspace.refuses(&format!("cat {}", secret.display())).await;
+        assert!(!result.out.contains("canary"), "{level}: {result:?}");
+        // The job runs all the same.
+        assert_eq!(workspace.prints("echo fine").await, "fine\n", "{level}");
+    }
+}
+
+#[tokio::test]
 async fn a_workspace_in_a_hidden_place_is_refused() {
     for level in LEVELS {
         let mut workspace = TestWorkspace::at(level);
