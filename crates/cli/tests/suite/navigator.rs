@@ -58,6 +58,41 @@ async fn a_page_is_opened_only_after_a_user_said_yes_to_its_whole_address() {
     assert!(events.contains(&shown), "{events}");
 }
 
+/// A page with two buttons of the same kind, each of which reports that it was clicked.
+fn two_buttons() -> String {
+    page(
+        "<button id=keep onclick=\"fetch('/kept')\">Keep the shares</button>\
+         <button id=sell onclick=\"fetch('/sold')\">Sell the shares</button>",
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn always_for_one_button_is_not_for_another() {
+    let site =
+        Site::with(vec![("/", two_buttons()), ("/kept", page("kept")), ("/sold", page("sold"))])
+            .await;
+    let open = opening(&site.url("/"));
+    let [keep, sell] = ["{ ref = \"e1\" }", "{ ref = \"e2\" }"];
+    let click = "browser_click";
+    let script = calling(&[(open.0, &open.1), (click, keep), (click, keep), (click, sell)]);
+    let lango = Lango::playing(&[TO_NAVIGATOR, &script]).await;
+    let asked = lango.at_terminal("run 'keep them'").set("LANGO_EGRESS_ALLOW", site.allowed());
+    let mut session = asked.start_typing();
+    session.wait_for("Allow this once?").await;
+    session.answer("y\n").await;
+    session.wait_for("Keep the shares").await;
+    session.wait_for("Allow this once?").await;
+    session.answer("a\n").await;
+    // The same button is not asked about again; the other one is.
+    session.wait_for("Sell the shares").await;
+    session.wait_for("Allow this once?").await;
+    session.answer("n\n").await;
+    let finished = session.finish().await;
+    let requests = site.requests();
+    assert!(requests.iter().any(|path| path == "/kept"), "{requests:?} {finished:?}");
+    assert!(requests.iter().all(|path| path != "/sold"), "{requests:?} {finished:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn without_chromium_the_navigator_says_how_to_get_it_and_the_others_work() {
     let site = Site::forbidden().await;

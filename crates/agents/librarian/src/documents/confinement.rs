@@ -101,6 +101,8 @@ fn stays_below(path: &Path, root: &Path) -> bool {
 mod tests {
     use std::os::unix::fs::symlink;
 
+    use lango_places::PlacesSettings;
+
     use super::*;
 
     #[test]
@@ -125,5 +127,27 @@ mod tests {
         assert!(access.open(&root.join("way/secret")).is_err());
         assert!(access.open(&root.join("file")).is_err());
         assert!(matches!(access.resolve(Path::new("none")), Err(UnreadableReason::Failed { .. })));
+    }
+
+    #[test]
+    fn nothing_hidden_is_resolved_or_opened() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = directory.path().canonicalize().unwrap();
+        std::fs::create_dir(home.join(".ssh")).unwrap();
+        std::fs::write(home.join(".ssh/id_ed25519"), "secret").unwrap();
+        std::fs::write(home.join("own"), "own").unwrap();
+        symlink(".ssh", home.join("way")).unwrap();
+        symlink(".ssh/id_ed25519", home.join("file")).unwrap();
+        let settings = PlacesSettings { home: Some(home.clone()), ..PlacesSettings::default() };
+        let places = Arc::new(Places::new(settings));
+        let access = FileAccess::within(&home, places, ExcludedPaths::default()).unwrap();
+        for path in [".ssh/id_ed25519", "way/id_ed25519", "file", "./.ssh/../.ssh/id_ed25519"] {
+            let resolved = access.resolve(Path::new(path));
+            let opened = resolved.and_then(|path| access.open(&path).map(drop));
+            assert_eq!(opened, Err(UnreadableReason::Hidden), "{path}");
+        }
+        // As if the link had been created after the path was resolved.
+        assert!(access.open(&home.join("file")).is_err());
+        assert!(access.open(&home.join("own")).is_ok());
     }
 }

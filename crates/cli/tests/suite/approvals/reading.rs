@@ -174,3 +174,35 @@ async fn without_a_sandbox_or_with_a_rule_that_reading_could_evade_it_is_asked_a
     assert_eq!(lango.command(&rule).run().await.code, 0);
     assert!(run_unasked(&lango, "auto").await.is_some(), "a rule about another program");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hidden_place_in_the_workspace_is_not_read() {
+    for level in LEVELS {
+        for command in ["cat .ssh/id_ed25519", "grep -r canary .", "cat link", "ls -la .ssh"] {
+            let lango = wanting(command, ".").await;
+            let home = lango.workspace();
+            std::fs::create_dir(home.join(".ssh")).unwrap();
+            std::fs::write(home.join(".ssh/id_ed25519"), "canary-4711\n").unwrap();
+            symlink(".ssh/id_ed25519", home.join("link")).unwrap();
+            let ask = lango.ask("look").set("LANGO_SANDBOX_LEVEL", level).set("HOME", &home);
+            let turn = ask.turn().await;
+            for (_, _, output) in turn.results() {
+                assert!(!output.contains("canary-4711"), "{level}: {command}: {output}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_for_git_does_not_hold_in_a_repository_within_the_workspace() {
+    for level in LEVELS {
+        let lango = wanting("git status", "bundled").await;
+        let witness = lango.workspace().join("witness");
+        plant_repository(&lango.workspace().join("bundled"), &witness);
+        make_repository(&lango.workspace());
+        let rule = ["approvals", "add", "allow", "--", "git", "status"];
+        assert_eq!(lango.command(&rule).run().await.code, 0);
+        lango.ask("look").set("LANGO_SANDBOX_LEVEL", level).turn().await;
+        assert!(!witness.exists(), "{level}");
+    }
+}

@@ -1,8 +1,8 @@
-//! Walks over all tools, built in and of an MCP server, with arguments made from what each tool says
+//! Walks over all tools, built in, of MCP servers and of a skill, with arguments made from what each tool says
 //! about them. Whatever a call is given, without a question it reaches no other host, reads no hidden
 //! place, changes no protected one, and decides nothing about later runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use lango_protocol::CallStatus;
@@ -37,12 +37,29 @@ pub(super) struct KnownTool {
     parameters: Value,
 }
 
-/// A workspace that is the home, where every place is within reach.
+/// A skill with a script that leaves a mark.
+const SKILL: &str = "---\nname: mark\ndescription: Leaves a mark.\nmetadata:\n  \
+    parameters: '{\"type\":\"object\",\"properties\":{\"word\":{\"type\":\"string\"}}}'\n---\nRun it.\n";
+
+/// The tools that a model sees and that no program lists: those of servers and skills.
+const FOUND_LATER: [&str; 4] =
+    ["mcp_desk_lookup", "mcp_crowd_tools", "mcp_crowd_call", "skill_mark"];
+
+/// A workspace that is the home, where every place is within reach, and all that can be configured to
+/// have tools.
 async fn prepare() -> (Lango, Site) {
     let lango = Lango::silent().await;
     let workspace = lango.workspace();
     let answer = text_of(&workspace.join("README.md"));
-    configure(&lango, &hostile("desk", &["lookup", "--state", &answer], ""));
+    // The server that is asked for pages of the Web is no other host: the user chose it.
+    let search = "[search]\nurl = \"http://127.0.0.1:9/search\"\n";
+    let desk = hostile("desk", &["lookup", "--state", &answer], "");
+    let crowd = hostile("crowd", &["many"], "");
+    configure(&lango, &format!("{search}{desk}{crowd}"));
+    let skill = workspace.join(".agents/skills/mark");
+    std::fs::create_dir_all(skill.join("scripts")).unwrap();
+    std::fs::write(skill.join("SKILL.md"), SKILL).unwrap();
+    std::fs::write(skill.join("scripts/mark.sh"), "#!/bin/sh\necho x > marked\n").unwrap();
     for (name, content) in
         DECIDING.iter().map(|name| (*name, "mine")).chain([(".ssh/id_ed25519", PRIVATE)])
     {
@@ -67,8 +84,18 @@ pub(super) async fn known_tools(lango: &Lango, agent: &str) -> Vec<KnownTool> {
     let mut tools: Vec<KnownTool> = shown["tools"].as_array().unwrap().iter().map(read).collect();
     if agent == "operator" {
         // Tools of servers are known when a turn begins.
-        let parameters = json!({ "properties": { "query": { "type": "string" } } });
-        tools.push(KnownTool { name: "mcp_desk_lookup".to_owned(), parameters });
+        for (name, texts) in
+            [("mcp_desk_lookup", "query"), ("mcp_crowd_tools", "tool"), ("mcp_crowd_call", "tool")]
+        {
+            let parameters = json!({
+                "properties": { texts: { "type": "string" }, "arguments": { "type": "object" } },
+            });
+            tools.push(KnownTool { name: name.to_owned(), parameters });
+        }
+        if tools.iter().all(|tool| tool.name != "skill_mark") {
+            let parameters = json!({ "properties": { "word": { "type": "string" } } });
+            tools.push(KnownTool { name: "skill_mark".to_owned(), parameters });
+        }
     }
     tools
 }
@@ -112,6 +139,7 @@ pub(super) fn calls_with(tool: &KnownTool, probe: &str) -> Vec<Value> {
             _ if kind("integer") || kind("number") => json!(1),
             _ if kind("boolean") => json!(true),
             _ if kind("array") => json!([text]),
+            _ if kind("object") => json!({ "field_0": text }),
             _ => json!(text),
         }
     };
@@ -172,6 +200,10 @@ async fn state(lango: &Lango) -> (BTreeMap<PathBuf, Vec<u8>>, Vec<String>) {
         &["memory", "list"],
         &["documents", "list"],
         &["skills", "list"],
+        &["cron", "list"],
+        &["workflow", "list"],
+        &["secrets", "list"],
+        &["keys", "list"],
     ] {
         lists.push(at_home(lango, lango.command(command)).run().await.stdout);
     }
@@ -254,13 +286,19 @@ async fn no_tool_of_the_automator_does_what_needs_a_question() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_agent_with_tools_is_walked_over() {
-    let lango = Lango::silent().await;
-    let listed = lango.command(&["tools", "list", "--json"]).run().await;
-    let listed: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
-    let known = ["operator", "navigator", "vault", "librarian", "chronicler", "automator"];
-    for tool in &listed {
-        let owner = tool["owner"].as_str();
-        assert!(owner.is_none_or(|owner| known.contains(&owner)), "{tool}");
+async fn no_tool_is_left_out() {
+    let (lango, _site) = prepare().await;
+    let mut walked = BTreeSet::new();
+    for agent in ["operator", "navigator", "librarian", "chronicler", "vault", "automator"] {
+        let tools = known_tools(&lango, agent).await;
+        walked.extend(tools.into_iter().map(|tool| tool.name));
     }
+    let listed = at_home(&lango, lango.command(&["tools", "list", "--json"])).run().await;
+    let listed: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
+    let listed = listed.iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
+    let listed: BTreeSet<String> =
+        listed.chain(FOUND_LATER.iter().map(|name| (*name).to_owned())).collect();
+    assert!(listed.contains("search_web"), "{listed:?}");
+    let left_out: Vec<&String> = listed.difference(&walked).collect();
+    assert!(left_out.is_empty(), "{left_out:?}");
 }

@@ -39,10 +39,17 @@ async fn a_marker_quoted_from_a_file_is_neither_a_rejection_nor_shown() {
     let quoting =
         "[[reply]]\nagent = \"operator\"\nsay = \"The letter says: {result} That is all.\"\n";
     let lango = Lango::playing(&[TO_OPERATOR, READ, quoting]).await;
-    std::fs::write(lango.workspace().join("letter.txt"), "we [REJECT] your offer\n").unwrap();
-    let turn = lango.ask("read the letter").turn().await;
-    assert_eq!((turn.code, turn.author(), turn.count("rejected")), (0, "operator", 0));
-    assert!(turn.answer().contains("we your offer"), "{}", turn.answer());
+    // In the words of a sentence, and on a line of its own as an agent would write it.
+    for (letter, shown) in [
+        ("we [REJECT] your offer\n", "we your offer"),
+        ("Dear all,\n[REJECT] not mine, ask the vault\nYours", "not mine, ask the vault"),
+    ] {
+        std::fs::write(lango.workspace().join("letter.txt"), letter).unwrap();
+        let turn = lango.ask("read the letter").turn().await;
+        assert_eq!((turn.code, turn.author(), turn.count("rejected")), (0, "operator", 0));
+        assert!(turn.answer().contains(shown), "{}", turn.answer());
+        assert!(!turn.answer().contains("[REJECT]"), "{}", turn.answer());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

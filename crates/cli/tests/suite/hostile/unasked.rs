@@ -120,3 +120,38 @@ async fn a_rule_that_denies_an_address_holds_for_every_spelling_of_it() {
         assert_eq!(turn.results_with(CallStatus::Denied), 1, "{address}: {:?}", turn.results());
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_that_denies_a_path_holds_for_ingesting_it() {
+    for path in ["plans.md", "./plans.md", "docs/../plans.md", "way/plans.md", "*.md"] {
+        let call = format!("{{ path = \"{path}\" }}");
+        let script = calling("librarian", &[("rag_ingest", call.as_str())]);
+        let lango = Lango::playing(&[TO_LIBRARIAN, &script]).await;
+        std::fs::write(lango.workspace().join("plans.md"), "the canary sings\n").unwrap();
+        std::fs::create_dir(lango.workspace().join("docs")).unwrap();
+        std::os::unix::fs::symlink(".", lango.workspace().join("way")).unwrap();
+        let rule = ["approvals", "add", "deny", "--tool", "rag_ingest", "--", "plans.md"];
+        assert_eq!(lango.command(&rule).run().await.code, 0);
+        let turn = lango.ask("read the plans").turn().await;
+        let listed = lango.command(&["documents", "list"]).run().await;
+        assert!(!listed.stdout.contains("plans"), "{path}: {listed:?} {:?}", turn.results());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_with_words_holds_for_a_tool_without_steps() {
+    let script = calling("librarian", &[("search_knowledge", "{ query = \"my bank\" }")]);
+    // The tool says nothing that could be compared with words, so it is not known to differ.
+    for rule in [
+        &["deny", "--tool", "search_knowledge"][..],
+        &["deny", "--tool", "search_knowledge", "--", "*"],
+        &["deny", "--tool", "search_knowledge", "--", "something", "else"],
+    ] {
+        let lango = Lango::playing(&[TO_LIBRARIAN, &script]).await;
+        let added = lango.command(&[&["approvals", "add"], rule].concat()).run().await;
+        assert_eq!(added.code, 0, "{added:?}");
+        let turn = lango.ask("look it up").turn().await;
+        let results = turn.results();
+        assert_eq!(turn.results_with(CallStatus::Denied), 1, "{rule:?}: {results:?}");
+    }
+}
