@@ -17,7 +17,7 @@ use super::surroundings::Surroundings;
 use super::thresholds::{CALL_DANGEROUS, FAST_PATH, STEP, TRANSFER};
 use super::understanding::{FileNames, PlannedStep, TurnMeaning, Understanding, lacks_job_verb};
 use super::weights::AGENTS;
-use super::{talk, wording};
+use super::{recall, talk, wording};
 
 /// Holds the request to an orchestrator and the reader.
 pub(crate) struct Orchestrator<'a> {
@@ -184,6 +184,18 @@ impl<'a> Orchestrator<'a> {
         }
         if let Some(answer) = answer_misread_question(words, *part, &readings) {
             return NextAction::Say(answer.to_owned());
+        }
+        // What another tool does is not known: it may well answer.
+        let changes = |meaning: &RequestMeaning<'_>| {
+            matches!(meaning, RequestMeaning::Tool { tool, .. }
+                if tool.level != SafetyLevel::Safe
+                    && !tool.name.starts_with("exec_")
+                    && self.reader.trained_tools.find(&tool.name).is_some())
+        };
+        if recall::asks_for_fact(words)
+            && readings.all.first().is_some_and(|first| changes(&first.meaning))
+        {
+            return self.look_up_or_ask(words, &readings);
         }
         match part {
             TeamPart::Talk if *probability >= TRANSFER => NextAction::Talk,

@@ -71,6 +71,12 @@ pub(crate) fn is_question(words: &str) -> bool {
         || has_mark && words.split_whitespace().count() <= 12
 }
 
+/// Tells whether a text asks what, which, who, when, where, how or why: whatever it is about, it is no order.
+pub(crate) fn asks_for_fact(words: &str) -> bool {
+    const ASKING: [&str; 8] = ["what", "which", "who", "whose", "when", "where", "how", "why"];
+    is_open_question(words) && first_word(words).is_some_and(|word| ASKING.contains(&word.as_str()))
+}
+
 /// Returns the first word that says something.
 fn first_word(words: &str) -> Option<String> {
     words

@@ -69,7 +69,9 @@ impl Specialist<'_> {
             first.probability >= self.required_probability(tool)
                 && !is_reported(&conversation.words)
         } else {
+            // A question is looked up, and not taken for the wish to change something.
             first.probability / among.max(f32::MIN_POSITIVE) >= CALL
+                || recall::is_lookup(&tool.name) && recall::asks_for_fact(&conversation.words)
         };
         if let Some(lookup) = self.lookup_instead(&conversation.words, tool, sure) {
             return self.call(lookup, conversation);

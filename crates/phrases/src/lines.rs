@@ -204,5 +204,41 @@ fn whole(value: f64) -> i64 {
     }
 }
 
+/// Words that want each item of a list on a line of its own.
+const ON_LINES: &[&str] = &[
+    "one on each line",
+    "one per line",
+    "one a line",
+    "one to a line",
+    "each on its own line",
+    "each on a line",
+    "each on a new line",
+    "each on a separate line",
+    "each in its own line",
+    "on separate lines",
+    "on their own lines",
+    "a line each",
+    "one line each",
+];
+
+/// Returns the items of a list, each on a line, where a request wants them so: "milk, bread and teabags in,
+/// one on each line". A content that was read too far ends with the list.
+pub fn put_items_on_lines(text: &str, content: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    if !ON_LINES.iter().any(|words| lower.contains(words)) {
+        return None;
+    }
+    let spoken = content.to_ascii_lowercase();
+    let end = ON_LINES.iter().filter_map(|words| spoken.find(words)).min();
+    let end = end.unwrap_or(content.len());
+    let list = content[..end].trim_end_matches([' ', ',', ':', '(', '-', ';']);
+    let list = list.strip_suffix(" in").or_else(|| list.strip_suffix(" in it")).unwrap_or(list);
+    let (others, final_item) = list.rsplit_once(" and ").unwrap_or((list, ""));
+    let items =
+        others.split(',').chain([final_item]).map(str::trim).filter(|item| !item.is_empty());
+    let items: Vec<&str> = items.collect();
+    (items.len() > 1).then(|| items.join("\n"))
+}
+
 #[cfg(test)]
 mod tests;

@@ -23,6 +23,13 @@ const AFTER: &[&str] = &[
     "across", "would", "now", "and", "then", "too", "instead", "for",
 ];
 
+/// Words before what replaces something else: "make it say tea instead of coffee".
+#[rustfmt::skip]
+const BEFORE_NEW: &[&str] = &[
+    "use", "say", "write", "put", "be", "says", "read", "to", "have", "is", "with", "print", "show",
+    "return", "output", "display", "log",
+];
+
 /// Returns the places of what is replaced and of what replaces it.
 pub fn find_replacement(request: &RequestWords<'_>) -> Option<(Range<usize>, Range<usize>)> {
     let words = &request.words;
@@ -47,9 +54,7 @@ pub fn find_replacement(request: &RequestWords<'_>) -> Option<(Range<usize>, Ran
     })?;
     let from = joint + 2;
     let end = (from + 1..words.len()).find(|at| is(*at, AFTER)).unwrap_or(words.len());
-    let start = (0..joint).rev().find(|at| {
-        is(*at, &["use", "say", "write", "put", "be", "says", "read", "to", "have", "is", "with"])
-    })? + 1;
+    let start = (0..joint).rev().find(|at| is(*at, BEFORE_NEW))? + 1;
     (from < end && start < joint).then(|| (span(from, end), span(start, joint)))
 }
 
@@ -102,6 +107,21 @@ pub fn whole_occurrences(content: &str, wanted: &str) -> Vec<usize> {
         })
         .map(|(at, _)| at)
         .collect()
+}
+
+/// Returns a text as the content has it, in other letters.
+pub fn find_ignoring_case(content: &str, wanted: &str) -> Option<String> {
+    let (lower, wanted) = (content.to_lowercase(), wanted.to_lowercase());
+    if lower.len() != content.len() || wanted.is_empty() {
+        return None;
+    }
+    let at = lower.find(&wanted)?;
+    content.get(at..at + wanted.len()).map(str::to_owned)
+}
+
+/// Tells whether a text begins or ends with a digit, so that it may be a part of a longer number.
+pub fn is_number_edge(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit()) || text.ends_with(|c: char| c.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::evidence::class_of_tool;
 use lango_phrases::folders::{names_of_folders, read_nested_folders};
+use lango_phrases::lines::put_items_on_lines;
 use lango_phrases::mentions::is_placeholder;
 pub(super) use lango_phrases::mentions::is_pronoun;
 
@@ -35,21 +36,27 @@ impl Understanding<'_> {
         let Some(class) = class_of_tool(tool) else { return RequestReading::Open };
         let is_of_text = matches!(tool, "fs_edit" | "fs_append" | "fs_delete" | "fs_write");
         if is_of_text && let Some(reading) = self.line_change(request) {
-            return reading;
+            return self.check_change(reading, request);
         }
         let is_substitution =
             tool == "fs_edit" && super::edit::substitution(request.text).is_some();
         if !class.is_said(request) && !is_substitution {
             return ask(ask_what_to_do(&self.mentioned_files(request)));
         }
-        match tool {
+        // "make app.py print one instead of two": what is there is changed.
+        let replaces = tool == "fs_write"
+            && request.quotations.is_empty()
+            && request.has_phrase(&["instead of", "rather than"])
+            && !self.named_files(request).is_empty();
+        let reading = match tool {
             "fs_move" | "fs_copy" => self.relocate_call(tool, request),
             "fs_delete" => self.delete_call(request),
             "fs_mkdir" => self.make_directory_call(request),
-            "fs_write" => self.write_call(request),
+            "fs_write" if !replaces => self.write_call(request),
             "fs_append" => self.append_call(request),
             _ => self.edit_call(request),
-        }
+        };
+        self.check_change(reading, request)
     }
 
     fn delete_call(&self, request: &RequestWords<'_>) -> RequestReading {
@@ -238,6 +245,8 @@ impl Understanding<'_> {
         let content =
             text("content").filter(|content| is_quoted || !empties && !is_placeholder(content));
         let content = content_before_path(request, text("path")).or(content);
+        let on_lines = content.and_then(|content| put_items_on_lines(request.text, content));
+        let content = on_lines.as_deref().or(content);
         match (content, exists) {
             (Some(_), true)
                 if !overwrites && request.has_any(&["add", "append", "insert", "also"]) =>

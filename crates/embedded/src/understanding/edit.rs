@@ -3,7 +3,11 @@
 use super::change::is_pronoun;
 use super::file_names::{FoundEntry, WantedEntry};
 use super::sources::strip_filler;
-use lango_phrases::replacements::{find_alike_values, find_replacement, whole_occurrences};
+use lango_phrases::replacements::{
+    find_alike_values, find_ignoring_case, find_replacement, is_number_edge, whole_occurrences,
+};
+use lango_phrases::settings::{is_of_data, list_named_settings};
+pub(super) use lango_phrases::settings::{setting, substitution};
 
 use super::words::RequestWords;
 use super::{PlannedCall, RequestReading, Understanding, ask};
@@ -60,24 +64,26 @@ impl Understanding<'_> {
             Some((old, new)) => (Some(old), Some(new)),
             None => (old.map(str::to_owned), new.map(str::to_owned)),
         };
-        let settings = named_settings(request, &content);
-        if settings.len() > 1 {
-            let edit = |(old, new): &(String, String)| {
-                PlannedCall::new("fs_edit")
-                    .text("path", path)
-                    .text("old_text", old)
-                    .text("new_text", new)
-            };
-            return RequestReading::Calls(settings.iter().map(edit).collect());
+        let settings = list_named_settings(request, &content);
+        let is_one_said = settings.len() == 1 && is_of_data(path);
+        if (settings.len() > 1 || is_one_said) && substitution(request.text).is_none() {
+            return edits(path, &settings);
         }
         if let Some(line) = line_to_remove(request, old.as_deref(), new.as_deref(), &content) {
             return replacement(path, &line, "", false);
+        }
+        let ticked_items = list_ticked(request, &content);
+        if ticked_items.len() > 1 {
+            return edits(path, &ticked_items);
         }
         if let Some((old, new)) = ticked(request, old.as_deref(), &content) {
             return replacement(path, &old, &new, false);
         }
         let said = said_pair(request, &content);
-        let (old, new) = match (old.as_deref().map(strip_text), new.as_deref().map(strip_text)) {
+        let is_said_whole = said.is_some() && request.has_phrase(&["instead of", "rather than"]);
+        let spans = (old.as_deref().map(strip_text), new.as_deref().map(strip_text));
+        let spans = if is_said_whole { (None, None) } else { spans };
+        let (old, new) = match spans {
             (Some(old), Some(new)) if old != new => (old, new),
             _ => match &said {
                 Some((old, new)) => (old.as_str(), new.as_str()),
@@ -159,11 +165,6 @@ fn said_pair(request: &RequestWords<'_>, content: &str) -> Option<(String, Strin
     }
 }
 
-/// Tells whether a text begins or ends with a digit, so that it may be a part of a longer number.
-fn is_number_edge(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_digit()) || text.ends_with(|c: char| c.is_ascii_digit())
-}
-
 /// Replaces a number that is also a part of longer ones, which stay as they are.
 fn replace_whole_number(path: &str, content: &str, found: &str, new: &str) -> RequestReading {
     let places = whole_occurrences(content, found);
@@ -188,14 +189,10 @@ fn replace_whole_number(path: &str, content: &str, found: &str, new: &str) -> Re
 /// Tells whether what looks like a setting is a word of a text: "change TODO to DONE" where a line is
 /// "TODO: describe the page".
 fn is_word_of_prose(path: &str, line: &str, old: &str, new: &str) -> bool {
-    const DATA: [&str; 11] =
-        ["yaml", "yml", "toml", "json", "ini", "conf", "cfg", "env", "properties", "config", "csv"];
-    let extension =
-        super::change::base_name(path).rsplit_once('.').map_or("", |(_, ending)| ending);
     let value = line.split_once([':', '=']).map_or("", |(_, value)| value);
     let is_capital =
         |text: &str| text.chars().any(char::is_alphabetic) && !text.chars().any(char::is_lowercase);
-    !DATA.contains(&extension.to_lowercase().as_str())
+    !is_of_data(path)
         && value.split_whitespace().count() > 1
         && line.contains(old)
         && (is_capital(old) && is_capital(new) || new.ends_with(':') && old.ends_with(':'))
@@ -276,16 +273,12 @@ pub(super) fn replacement(path: &str, old: &str, new: &str, all: bool) -> Reques
     RequestReading::call(if all { call.text("expected_matches", "all") } else { call })
 }
 
-/// Returns every setting for which a request names a value: "port to 3000 and debug to false".
-fn named_settings(request: &RequestWords<'_>, content: &str) -> Vec<(String, String)> {
-    let words = &request.words;
-    let pair = |at: usize| {
-        let (key, to, value) = (words.get(at)?, words.get(at + 1)?, words.get(at + 2)?);
-        let is_pair = matches!(to.text.as_str(), "to" | "=" | "->" | "→") && !key.is_quoted;
-        let value = &request.text[value.range.clone()];
-        is_pair.then(|| setting(content, &key.text, value)).flatten()
+/// Makes several changes in a file.
+fn edits(path: &str, changes: &[(String, String)]) -> RequestReading {
+    let edit = |(old, new): &(String, String)| {
+        PlannedCall::new("fs_edit").text("path", path).text("old_text", old).text("new_text", new)
     };
-    (0..words.len()).filter_map(pair).collect()
+    RequestReading::Calls(changes.iter().map(edit).collect())
 }
 
 /// Adds the word after the replaced text if the new text ends with it: "14" becomes "7 days", and "days"
@@ -299,51 +292,6 @@ fn extend_to_repeated_word(content: &str, found: String, new: &str) -> String {
 /// Returns a text without quotation marks around it.
 fn strip_text(text: &str) -> &str {
     text.trim().trim_matches(['"', '`', '“', '”'])
-}
-
-/// Reads "s/old/new/g".
-pub(super) fn substitution(text: &str) -> Option<(String, String)> {
-    let at = text.find("s/")?;
-    if at > 0 && !text[..at].ends_with([' ', '\'', '"', '`']) {
-        return None;
-    }
-    let mut parts = text[at + 2..].splitn(3, '/');
-    let (old, new) = (parts.next()?, parts.next()?);
-    parts.next()?;
-    (!old.is_empty()).then(|| (old.to_owned(), new.to_owned()))
-}
-
-/// Returns the line of a setting and the same line with another value: `key: value`, `key = value`,
-/// `"key": "value"`.
-pub(super) fn setting(content: &str, key: &str, new: &str) -> Option<(String, String)> {
-    let key = key.trim().trim_matches(['"', '\'']).replace(' ', "_").to_lowercase();
-    if key.is_empty() {
-        return None;
-    }
-    let mut found = content.lines().filter_map(|line| {
-        let at = line.find([':', '='])?;
-        let name = line[..at]
-            .trim()
-            .trim_start_matches('{')
-            .trim()
-            .trim_matches(['"', '\''])
-            .to_lowercase();
-        if name != key {
-            return None;
-        }
-        let value = line[at + 1..].trim();
-        let (value, end) = match value.strip_suffix(',') {
-            Some(value) => (value, ","),
-            None => (value, ""),
-        };
-        let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
-        let new = new.trim_matches(['"', '\'']);
-        let new = quote.map_or_else(|| new.to_owned(), |quote| format!("{quote}{new}{quote}"));
-        let space = if line[at + 1..].starts_with(' ') { " " } else { "" };
-        Some((line.to_owned(), format!("{}{space}{new}{end}", &line[..=at])))
-    });
-    let first = found.next()?;
-    found.next().is_none().then_some(first)
 }
 
 /// Returns an item of a list and the same item ticked, or not ticked any more.
@@ -391,6 +339,20 @@ pub(super) fn ticked(
     Some((line.to_owned(), line.replacen(from, to, 1)))
 }
 
+/// Returns the items of a list that a request names whole, and the same items ticked.
+fn list_ticked(request: &RequestWords<'_>, content: &str) -> Vec<(String, String)> {
+    if !request.has_any(&["tick", "check", "mark", "cross", "complete", "done"]) {
+        return Vec::new();
+    }
+    let lower = request.text.to_lowercase();
+    let is_named = |line: &&str| {
+        let item = line.split_once("[ ]").map_or("", |(_, item)| item).trim().to_lowercase();
+        item.contains(' ') && lower.contains(&item)
+    };
+    let ticked = |line: &str| (line.to_owned(), line.replacen("[ ]", "[x]", 1));
+    content.lines().filter(is_named).map(ticked).collect()
+}
+
 /// Returns the one item of a list that has the most words of a request.
 fn item_of<'c>(request: &RequestWords<'_>, content: &'c str, open: &str) -> Option<&'c str> {
     const OTHERS: [&str; 9] =
@@ -415,16 +377,3 @@ fn item_of<'c>(request: &RequestWords<'_>, content: &'c str, open: &str) -> Opti
     let first = best.next()?;
     best.next().is_none().then_some(first)
 }
-
-/// Returns a text as the content has it, in other letters.
-fn find_ignoring_case(content: &str, wanted: &str) -> Option<String> {
-    let (lower, wanted) = (content.to_lowercase(), wanted.to_lowercase());
-    if lower.len() != content.len() || wanted.is_empty() {
-        return None;
-    }
-    let at = lower.find(&wanted)?;
-    content.get(at..at + wanted.len()).map(str::to_owned)
-}
-
-#[cfg(test)]
-mod tests;

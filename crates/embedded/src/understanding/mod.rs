@@ -15,6 +15,7 @@
 //! | `command_line.rs`, `file_commands.rs` | commands that are typed as they are |
 //! | `look.rs`, `find.rs` | calls that only look |
 //! | `change.rs`, `relocate.rs`, `edit.rs`, `line_change.rs` | calls that change files |
+//! | `last_check.rs` | whether the words of a request speak against the change that was understood |
 //! | `system.rs` | questions about the machine |
 //! | `web.rs` | addresses of web pages, and what to do there |
 //! | `limits.rs` | what needs a model that writes, and other languages |
@@ -33,6 +34,7 @@ mod find;
 mod follow_edit;
 mod follow_search;
 mod follow_up;
+mod last_check;
 mod limits;
 mod line_change;
 mod look;

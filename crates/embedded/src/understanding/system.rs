@@ -47,7 +47,8 @@ impl Understanding<'_> {
         } else {
             command
         };
-        let first = command.split_whitespace().next()?;
+        // A comma after it is prose: "run app.py, stdout to price.txt".
+        let first = command.split_whitespace().next().filter(|first| !first.ends_with(','))?;
         let is_program = super::command_line::read_command(command, &self.files).is_some()
             || first.contains('/')
             || command.contains(" -");

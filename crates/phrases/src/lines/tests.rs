@@ -29,3 +29,18 @@ fn lines_are_read_in_many_words() {
         assert_eq!(find_lines(&RequestWords::of(text)), None, "{text}");
     }
 }
+
+#[test]
+fn items_are_put_on_lines_where_that_is_wanted() {
+    let text = "make me a file shopping.txt with milk, bread and teabags in, one on each line, nothing else";
+    for content in
+        ["milk, bread and teabags", "milk, bread and teabags in, one on each line, nothing else"]
+    {
+        assert_eq!(put_items_on_lines(text, content).as_deref(), Some("milk\nbread\nteabags"));
+    }
+    assert_eq!(
+        put_items_on_lines("write milk, bread and teabags", "milk, bread and teabags"),
+        None
+    );
+    assert_eq!(put_items_on_lines("write tea, one per line", "tea"), None);
+}
