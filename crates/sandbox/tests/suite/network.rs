@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::Path;
 
 use lango_sandbox::{ConfinementLevel, NetworkAccess};
 
@@ -49,11 +50,12 @@ fn service_directory() -> tempfile::TempDir {
     places.iter().find_map(|place| tempfile::tempdir_in(place).ok()).expect("a place below /run")
 }
 
-/// Checks sockets in a directory that is neither hidden nor a usual one for sockets.
+/// Checks sockets in a directory that is neither hidden nor a usual one for sockets. It must not lie in
+/// `/tmp`, where a job finds a directory of its own instead.
 #[tokio::test]
 async fn a_socket_anywhere_in_the_file_system_cannot_be_reached_without_network() {
     for level in LEVELS {
-        let workspace = TestWorkspace::within(level, &std::env::current_dir().unwrap());
+        let workspace = TestWorkspace::within(level, Path::new("/var/tmp"));
         let path = workspace.outside().join("service");
         let listener = UnixListener::bind(&path).unwrap();
         let command = format!(

@@ -2,7 +2,7 @@
 
 use lango_shell_command::read_command;
 
-use super::{gives_up, reason};
+use super::{gives_up, reason, steps};
 
 #[test]
 fn what_is_not_closed_is_not_read() {
@@ -118,4 +118,14 @@ fn words_that_wrappers_repeat_have_a_limit() {
     assert_eq!(reading.unreadable.as_deref(), Some("it repeats its words too often"));
     let kept: usize = reading.steps.iter().flat_map(|step| &step.words).map(String::len).sum();
     assert!(kept < 1024 * 1024, "{kept}");
+}
+
+#[test]
+fn what_is_wrapped_too_often_is_not_read() {
+    for wrapper in ["env ", "nohup "] {
+        let wrapped = |count: usize| format!("ls; {}rm x", wrapper.repeat(count));
+        assert_eq!(read_command(&wrapped(3)).unreadable, None, "{wrapper}");
+        assert!(steps(&wrapped(3)).last().unwrap().ends_with("rm x"), "{wrapper}");
+        gives_up(&wrapped(40), &["ls"]);
+    }
 }

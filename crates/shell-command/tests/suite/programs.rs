@@ -101,6 +101,26 @@ fn arguments_that_run_or_write_need_an_exact_rule() {
 }
 
 #[test]
+fn compilers_linkers_and_package_managers_that_run_something_need_an_exact_rule() {
+    for command in [
+        // A plugin, or a file of arguments that can name one.
+        "gcc -fplugin=./x.so a.c",
+        "gcc @x a.c",
+        "cc -B . a.c",
+        "clang -fplugin=./x.so a.c",
+        "ld -plugin ./x.so a.o",
+        // A package, or a project in another directory.
+        "npm exec x",
+        "npm x y",
+        "pnpm dlx x",
+        "yarn --cwd x test",
+        "npm --script-shell=./x run build",
+    ] {
+        reads(command, &[&format!("={command}")]);
+    }
+}
+
+#[test]
 fn a_program_that_is_not_listed_needs_an_exact_rule() {
     for command in [
         "install -s --strip-program=./x a b",

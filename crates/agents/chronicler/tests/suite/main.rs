@@ -26,6 +26,7 @@ lango_store::on_both_engines! {
     tools::only_what_the_user_said_is_stored,
     tools::what_was_stored_is_found_and_listed,
     tools::a_query_that_fits_several_memories_forgets_none,
+    tools::each_memory_is_forgotten_after_a_question_of_its_own,
     reports::a_memory_is_reported_in_the_users_words,
     reports::every_call_says_what_it_is_about,
     reports::a_report_does_not_repeat_what_was_forgotten,

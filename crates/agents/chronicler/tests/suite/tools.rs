@@ -117,3 +117,21 @@ pub(crate) async fn a_query_that_fits_several_memories_forgets_none(location: Da
     }
     turn.end("ok").await;
 }
+
+pub(crate) async fn each_memory_is_forgotten_after_a_question_of_its_own(
+    location: DatabaseLocation,
+) {
+    let home = Home::at(&location).await;
+    let tools = ChroniclerAgent::new(home.system.clone()).parts().tools;
+    let tool = tools.iter().find(|tool| tool.name() == "memory_forget").unwrap();
+    for (arguments, subject) in
+        [(r#"{"id": "m_3f2k9p"}"#, "m_3f2k9p"), (r#"{"query": "my bank"}"#, "my bank")]
+    {
+        let proposal = tool.prepare(arguments).unwrap().propose().unwrap();
+        // Whatever a rule allows.
+        assert!(proposal.always_ask.is_some(), "{proposal:?}");
+        assert!(proposal.summary.contains(subject), "{proposal:?}");
+        assert!(proposal.summary.contains("past conversations"), "{proposal:?}");
+        assert_eq!(proposal.steps[0].words, [subject]);
+    }
+}

@@ -1,13 +1,15 @@
 //! Tests that hostile texts cost bounded memory, and that an ingest ends soon after it is cancelled.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lango_librarian::documents::{
-    FileContent, IngestSource, Ingester, MAX_PASSAGE_COUNT, UnreadableReason,
+    DocumentReader, FileContent, IngestSource, Ingester, MAX_PASSAGE_COUNT, ReadLimits,
+    UnreadableReason,
 };
 use lango_protocol::Space;
 use lango_retrieval::{
@@ -129,6 +131,44 @@ async fn dropping_a_read_ends_its_helper() {
             assert!(Instant::now() < deadline, "the helper still runs");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+    }
+}
+
+#[tokio::test]
+async fn a_text_that_is_not_short_is_read_in_a_helper_that_ends_with_the_read() {
+    // A helper that says that it runs, and never answers.
+    let directory = tempfile::tempdir().unwrap();
+    let (program, begun) = (directory.path().join("helper"), directory.path().join("begun"));
+    let script = format!("#!/bin/sh\necho $$ > '{}'\nexec /bin/sleep 600\n", begun.display());
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    let reader = DocumentReader::new(program, ReadLimits::default());
+    let bytes = fill("a word ").into_bytes();
+    let content = FileContent { name: "words.txt".to_owned(), content_type: None, bytes };
+    let reading = tokio::spawn(async move { reader.read(content).await.map(drop) });
+    let helper = until(|| {
+        assert!(!reading.is_finished(), "it was read without a helper");
+        let text = fs::read_to_string(&begun).unwrap_or_default();
+        text.strip_suffix('\n').map(|id| Path::new("/proc").join(id))
+    });
+    let helper = helper.await;
+    reading.abort();
+    let has_ended = || {
+        let status = fs::read_to_string(helper.join("status")).unwrap_or_default();
+        (status.is_empty() || status.contains("State:\tZ")).then_some(())
+    };
+    until(has_ended).await;
+}
+
+/// Waits for a condition.
+async fn until<T>(mut condition: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + ENDING_TIMEOUT;
+    loop {
+        if let Some(found) = condition() {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "it does not come");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 

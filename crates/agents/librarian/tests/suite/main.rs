@@ -9,6 +9,7 @@ mod ingest;
 mod inquiries;
 mod knowledge;
 mod learnings;
+mod places;
 mod reading;
 mod reports;
 mod skills;

@@ -149,6 +149,27 @@ async fn a_rule_holds_in_the_directory_it_was_made_for() {
 }
 
 #[tokio::test]
+async fn after_a_change_of_directory_only_a_rule_for_the_whole_command_holds() {
+    let bench = Bench::new().await;
+    bench.put("sub/file", "");
+    let allowed = |words| rule(Effect::Allow, "exec_shell", Some(words));
+    let rules = [allowed("cd *"), allowed("cargo *"), allowed("ls *")];
+    let verdict =
+        |command: &str| decide(&bench, &rules, "exec_shell", &json!({ "command": command }));
+    assert!(runs(&verdict("ls; cargo test")));
+    for command in ["cd sub && cargo test", "cd sub; cargo test", "(cd sub); cargo test", "cd sub"]
+    {
+        assert!(!runs(&verdict(command)), "{command}");
+    }
+    let whole = [allowed("x")].map(|rule| Rule {
+        words: StepPattern::Exact(vec!["cd sub && cargo test".to_owned()]),
+        ..rule
+    });
+    let arguments = json!({ "command": "cd sub && cargo test" });
+    assert!(runs(&decide(&bench, &whole, "exec_shell", &arguments)));
+}
+
+#[tokio::test]
 async fn always_covers_exactly_the_command_that_was_shown() {
     let bench = Bench::new().await;
     let command = |text: &str| json!({ "command": text });
@@ -247,6 +268,21 @@ async fn a_rule_about_a_path_holds_for_every_spelling_of_it() {
         let rules = [rule(Effect::Allow, "fs_*", Some("docs/*"))];
         let verdict = decide(&bench, &rules, "fs_write", &json!({"path": path, "content": ""}));
         assert!(!runs(&verdict), "{path} is not below docs");
+    }
+}
+
+#[tokio::test]
+async fn a_rule_with_words_that_denies_or_asks_holds_for_a_call_that_names_no_step() {
+    let bench = Bench::new().await;
+    // As that of a tool that does not say what its calls are about.
+    let proposal = Proposal::plain("Look at something");
+    let allowed = rule(Effect::Allow, "look", None);
+    for effect in [Effect::Deny, Effect::Ask] {
+        let rules = [allowed.clone(), rule(effect, "look", Some(".env"))];
+        let verdict = decide_proposal(&bench, &rules, "look", &proposal);
+        assert!(!runs(&verdict), "{verdict:?}");
+        let other = [allowed.clone(), rule(effect, "listen", Some(".env"))];
+        assert!(runs(&decide_proposal(&bench, &other, "look", &proposal)));
     }
 }
 

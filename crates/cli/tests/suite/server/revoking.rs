@@ -1,9 +1,11 @@
 //! A token that is revoked ends what its client has under way, and nothing else.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::http::read_until;
-use super::{Server, add_caller, user};
+use super::{ECHO, Server, add_caller, user};
 use crate::fixture::{Lango, TO_OPERATOR, calling};
 
 /// Returns the events of all sessions.
@@ -82,4 +84,54 @@ async fn a_revoked_token_cancels_its_waiting_tasks() {
     let again = add_caller(&lango, &["stranger"]).await;
     assert_eq!(server.of(&again, "GET", "/v1/models").send().await.status, 200);
     assert_eq!(server.of(&token, "GET", "/v1/models").send().await.status, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revoked_token_ends_a_stream_that_waits_for_no_turn() {
+    let lango = Lango::playing(&[ECHO]).await;
+    let token = add_caller(&lango, &["stranger"]).await;
+    let server = Server::start(&lango, &[]).await;
+    let begin = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" } } });
+    let accepted = "application/json, text/event-stream";
+    let begin = server.of(&token, "POST", "/mcp").header("accept", accepted).json(&begin);
+    let head = read_until(&mut begin.begin().await, "\r\n\r\n").await.to_lowercase();
+    let id = head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
+    // What the server would say by itself comes here.
+    let listening = server.of(&token, "GET", "/mcp").header("accept", "text/event-stream");
+    let mut stream = listening.header("mcp-session-id", id.trim()).begin().await;
+    read_until(&mut stream, "text/event-stream").await;
+    assert_eq!(lango.command(&["serve", "callers", "remove", "stranger"]).run().await.code, 0);
+    let rest = format!("{:?}", super::http::read(stream).await);
+    assert!(rest.contains("token_revoked"), "{rest}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revoked_token_cancels_a_task_whose_turn_has_ended_with_a_question() {
+    let asks = "[[reply]]\nagent = \"lango-orchestrator\"\nsay = \"[ASK] Which city?\"\n";
+    let lango = Lango::playing(&[asks]).await;
+    let token = add_caller(&lango, &["stranger"]).await;
+    let server = Server::start(&lango, &[]).await;
+    let ask = async |token: &str, method: &str, params: Value| {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let request = server.of(token, "POST", "/a2a").header("a2a-version", "1.0").json(&body);
+        request.send().await.json()["result"].clone()
+    };
+    let message = json!({ "messageId": "m1", "role": "ROLE_USER", "parts": [{ "text": "go" }] });
+    let sent = ask(&token, "SendMessage", json!({ "message": message })).await;
+    let task = sent["task"].clone();
+    assert_eq!(task["status"]["state"], "TASK_STATE_INPUT_REQUIRED", "{sent}");
+    assert_eq!(lango.command(&["serve", "callers", "remove", "stranger"]).run().await.code, 0);
+    // A new client of that name sees what became of it.
+    let again = add_caller(&lango, &["stranger"]).await;
+    let deadline = Instant::now() + Duration::from_mins(1);
+    loop {
+        let found = ask(&again, "GetTask", json!({ "id": task["id"] })).await;
+        if found["status"]["state"] == "TASK_STATE_CANCELED" {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{found}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
