@@ -134,6 +134,7 @@ impl App {
             workspace,
             secrets,
             scrubber: self.scrubber.clone(),
+            key_store: store,
         };
         let McpTools { servers, mut notices, .. } = mcp;
         notices.extend(vault_notice);

@@ -22,6 +22,7 @@ mod process;
 mod restoration;
 mod rotation;
 mod schema;
+mod scrubbing;
 mod secret;
 mod session;
 mod settings;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lango_protocol::Timestamp;
 use lango_store::{Batch, Database, Durability, Statement, StoreError};
-use parking_lot::RwLock;
+use parking_lot::{Mutex as SyncMutex, RwLock};
 use serde::Serialize;
 use tokio::sync::Mutex;
 use uuid::Uuid;
@@ -15,6 +15,7 @@ use crate::audit::{self, AuditDraft};
 use crate::key_file::create_key_file;
 use crate::master::{MasterKey, WrapPlan};
 use crate::schema::{COMPONENT, ENTRY_TABLES};
+use crate::scrubbing::TaughtState;
 use crate::state::{VaultState, WrapKind, list_wraps, read_state};
 use crate::unlocking::UnlockedKey;
 use crate::{
@@ -37,6 +38,8 @@ pub(crate) struct KeyStoreInner {
     /// The master key while the vault is unlocked. A lock, because all calls share it; it is held
     /// only to copy the key.
     pub(crate) unlocked: RwLock<Option<UnlockedKey>>,
+    /// What the scrubber knows. A lock, because all calls share it; it is held only to compare.
+    pub(crate) taught: SyncMutex<TaughtState>,
     /// Held while a record is appended, so that the calls of one process do not compete for the end
     /// of the chain.
     appending: Mutex<()>,
@@ -80,8 +83,9 @@ impl KeyStore {
         settings: KeyStoreSettings,
     ) -> Result<Self, KeyStoreError> {
         database.migrate(&COMPONENT).await?;
-        let unlocked = RwLock::new(None);
-        let inner = KeyStoreInner { database, settings, unlocked, appending: Mutex::new(()) };
+        let (unlocked, taught) = (RwLock::new(None), SyncMutex::default());
+        let appending = Mutex::new(());
+        let inner = KeyStoreInner { database, settings, unlocked, taught, appending };
         Ok(Self { inner: Arc::new(inner) })
     }
 
