@@ -37,21 +37,6 @@ impl Ledger {
         self.read(Statement::new(sql).bind(i64::from(limit))).await
     }
 
-    /// Returns the payments of a network since a time, the oldest first.
-    pub async fn list_since(
-        &self,
-        chain_id: u64,
-        since: Timestamp,
-    ) -> Result<Vec<Payment>, PaymentError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM payments WHERE chain_id = $1 AND created_at >= $2 \
-             ORDER BY created_at, id"
-        );
-        let statement =
-            Statement::new(sql).bind(chain_to_sql(chain_id)).bind(since.as_microseconds());
-        self.read(statement).await
-    }
-
     /// Returns the payments of a network that are not settled, and the settled ones of its latest
     /// blocks, from `recent_block` on: a reorganisation can still change those.
     pub(crate) async fn list_unsettled(
