@@ -6,7 +6,7 @@ use std::time::Duration;
 use lango_protocol::Timestamp;
 use lango_store::{Batch, Statement};
 
-use crate::attempts::{check_attempt, count_attempt, reset_attempts};
+use crate::attempts::{begin_attempt, reset_attempts};
 use crate::audit::AuditDraft;
 use crate::cipher::EncryptionKey;
 use crate::key_file::read_key_file;
@@ -190,10 +190,9 @@ impl KeyStore {
         let wraps = list_wraps(self.database()).await?;
         let wrap = wraps.iter().find(|wrap| wrap.kind == WrapKind::Passphrase);
         let wrap = wrap.ok_or(KeyStoreError::NoPassphrase)?;
-        check_attempt(state)?;
         let derivation: Derivation =
             serde_json::from_str(&wrap.parameters).map_err(|_| KeyStoreError::DamagedMaster)?;
-        count_attempt(self.database()).await?;
+        begin_attempt(self.database()).await?;
         let by = derivation.derive(passphrase).await?;
         let Some(master) = wrap.unwrap_with(&by, state) else {
             let draft = AuditDraft::of_vault(AuditAction::UnlockFailed, actor);
