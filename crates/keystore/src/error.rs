@@ -15,6 +15,12 @@ pub enum KeyStoreError {
     /// For the user: the passphrase is another one.
     #[error("the passphrase is wrong. Try again: lango vault unlock")]
     WrongPassphrase,
+    /// For the operator of the machine: the process was started with another passphrase.
+    #[error(
+        "LANGO_VAULT_PASSPHRASE is not the passphrase of the vault. Start again with the right one, or \
+         unlock the vault: lango vault unlock"
+    )]
+    OtherVariable,
     /// For the user: there were too many wrong passphrases.
     #[error("too many wrong passphrases. Wait {seconds} s, then: lango vault unlock")]
     Backoff {

@@ -12,6 +12,7 @@ mod entries;
 mod entry;
 mod error;
 mod export;
+mod given_passphrase;
 mod handles;
 mod header_secret;
 mod key_file;
