@@ -3,7 +3,7 @@
 use lango_protocol::Timestamp;
 use serde::Serialize;
 
-use crate::{Payment, PaymentError, PaymentState, Payments, WalletBalance};
+use crate::{Payment, PaymentError, PaymentList, PaymentState, Payments, WalletBalance};
 
 /// A payment, as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -49,6 +49,15 @@ impl From<&Payment> for PaymentView {
             at: payment.created_at,
         }
     }
+}
+
+/// The latest payments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryView {
+    /// The payments, the newest first.
+    pub payments: Vec<PaymentView>,
+    /// What could not be read or settled, for the user.
+    pub notes: Vec<String>,
 }
 
 /// The wallet and its network.
@@ -151,6 +160,27 @@ impl Payments {
             auto_approve_below: limits.auto_approve_below.to_string(),
             max_fee: self.settings.max_fee.to_string(),
         })
+    }
+
+    /// Shows the latest payments as the chain has them now, and what cannot be looked at.
+    pub async fn view_history(
+        &self,
+        limit: u32,
+        offline: bool,
+    ) -> Result<HistoryView, PaymentError> {
+        let mut notes = Vec::new();
+        if !offline && self.list_latest(1).await? != PaymentList::default() {
+            match self.reconcile().await {
+                Ok(reconciled) => notes = reconciled.problems,
+                Err(PaymentError::Chain(error)) => notes.push(error.to_string()),
+                Err(error) => return Err(error),
+            }
+        }
+        let PaymentList { payments, damaged } = self.list_latest(limit).await?;
+        notes.extend(damaged.iter().map(ToString::to_string));
+        notes.sort();
+        notes.dedup();
+        Ok(HistoryView { payments: payments.iter().map(PaymentView::from).collect(), notes })
     }
 
     /// Shows the sums of what was paid, or may have been.

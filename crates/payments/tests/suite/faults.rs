@@ -131,7 +131,7 @@ on_sqlite_alone! {
         bench.node.reorganise(1).await;
         assert_eq!(bench.received().await, 0, "the block did not vanish");
 
-        let changed = bench.payments.reconcile().await.unwrap();
+        let changed = bench.payments.reconcile().await.unwrap().changed;
         assert_eq!(changed.len(), 1);
         assert_eq!(bench.present("reorganised").await.state, PaymentState::Unknown);
         assert_eq!(bench.spent_today().await, 1_000_000);

@@ -64,7 +64,7 @@ impl Workers {
     /// Tells whether a payment was interrupted.
     async fn has_open_payment(&self) -> bool {
         let is_open = |state| !matches!(state, PaymentState::Confirmed | PaymentState::Failed);
-        let payments = self.bench.payments.list_latest(u32::MAX).await.unwrap();
+        let payments = self.bench.payments.list_latest(u32::MAX).await.unwrap().payments;
         payments.iter().any(|payment| is_open(payment.state))
     }
 }
@@ -111,7 +111,7 @@ pub(crate) async fn a_process_that_is_killed_while_it_pays_pays_everything_once(
     assert!(run(0, count).wait().unwrap().success());
 
     let bench = &workers.bench;
-    let payments = bench.payments.list_latest(u32::MAX).await.unwrap();
+    let payments = bench.payments.list_latest(u32::MAX).await.unwrap().payments;
     assert_eq!(payments.len() as u64, count, "{killed} kills");
     for payment in &payments {
         assert_eq!(payment.state, PaymentState::Confirmed, "{:?}", payment.detail);
@@ -145,7 +145,7 @@ pub(crate) async fn two_processes_that_are_killed_pass_no_limit_together(
     }
     // There is more to pay than the limit allows: it is used up, and not passed.
     assert_eq!(workers.bench.received().await, ALLOWED * UNITS);
-    let payments = workers.bench.payments.list_latest(u32::MAX).await.unwrap();
+    let payments = workers.bench.payments.list_latest(u32::MAX).await.unwrap().payments;
     assert_eq!(payments.len() as u64, ALLOWED);
     for payment in &payments {
         assert_eq!(payment.state, PaymentState::Confirmed, "{:?}", payment.detail);

@@ -34,7 +34,7 @@ pub(crate) async fn a_key_is_one_payment(location: DatabaseLocation) {
         let error = ledger.reserve(&other, &key("k"), &limits).await.unwrap_err();
         assert!(matches!(error, PaymentError::KeyInUse { .. }), "{error}");
     }
-    assert_eq!(ledger.list_latest(10).await.unwrap(), [first]);
+    assert_eq!(ledger.list_latest(10).await.unwrap().payments, [first]);
 }
 
 pub(crate) async fn limits_count_what_is_reserved_paid_or_unknown(location: DatabaseLocation) {

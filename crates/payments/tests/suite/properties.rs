@@ -129,7 +129,7 @@ async fn check_sums(ledger: &Ledger, network: &Network, limits: &PaymentLimits) 
         assert!(spending.to_recipient <= limits.per_recipient, "{spending:?}");
     }
     // The same, added up from the payments themselves.
-    let payments = ledger.list_latest(u32::MAX).await.unwrap();
+    let payments = ledger.list_latest(u32::MAX).await.unwrap().payments;
     let counted = payments.iter().filter(|payment| {
         payment.order.chain_id() == network.chain_id && payment.state != PaymentState::Failed
     });
@@ -216,7 +216,7 @@ pub(crate) async fn every_journal_reconciles_to_the_chain(location: DatabaseLoca
         quick.reconcile().await.unwrap();
     }
     let mut expected = [0_u64; 2];
-    let payments = quick.list_latest(u32::MAX).await.unwrap();
+    let payments = quick.list_latest(u32::MAX).await.unwrap().payments;
     assert_eq!(payments.len(), orders.len());
     for payment in &payments {
         assert!(payment.state.is_settled(), "{steps:?}: {payment:?}");
