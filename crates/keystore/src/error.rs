@@ -171,3 +171,20 @@ pub enum KeyStoreError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+impl KeyStoreError {
+    /// Tells whether the vault did not open because what opens it may be lost, so that its owner can
+    /// decide that it is.
+    pub(crate) fn means_lost_key(&self) -> bool {
+        matches!(
+            self,
+            Self::Locked
+                | Self::OtherVariable
+                | Self::MissingKeyFile(_)
+                | Self::OtherKeyFile(_)
+                | Self::Keyring(_)
+                | Self::MissingKeyringKey
+                | Self::DamagedMaster
+        )
+    }
+}
