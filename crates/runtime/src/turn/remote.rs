@@ -50,6 +50,7 @@ impl Turn {
             user_text: message.rendered().into_owned(),
             images: self.images.clone(),
             trace: sender.and_then(|sender| sender.trace),
+            scrubber: self.shared.scrubber.clone(),
             words,
             cancel: self.cancel.child_token(),
         };
