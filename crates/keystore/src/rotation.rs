@@ -202,7 +202,8 @@ impl KeyStore {
         let wraps = list_wraps(self.database()).await?;
         if let Some(wrap) = wraps.iter().find(|wrap| wrap.kind == WrapKind::KeyFile) {
             let path = &self.inner.settings.key_file;
-            let by = read_key_file(path)?.ok_or_else(|| KeyStoreError::MissingKeyFile(path.clone()))?;
+            let by =
+                read_key_file(path)?.ok_or_else(|| KeyStoreError::MissingKeyFile(path.clone()))?;
             let other = || KeyStoreError::OtherKeyFile(path.clone());
             let master = wrap.unwrap_with(&by, state).ok_or_else(other)?;
             return Ok((by, master));

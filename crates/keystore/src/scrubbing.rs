@@ -47,7 +47,11 @@ impl KeyStore {
         if self.inner.taught.lock().is_current(&state) {
             return Ok(());
         }
-        self.teach(&state).await.map(drop)
+        match self.teach(&state).await {
+            // It was said when the process started, and a person may unlock the vault all the same.
+            Ok(_) | Err(KeyStoreError::OtherVariable) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     async fn teach(&self, state: &VaultState) -> Result<usize, KeyStoreError> {
@@ -55,6 +59,7 @@ impl KeyStore {
             Ok(master) => master,
             // Another process may unlock it at any time, which changes nothing of its state.
             Err(KeyStoreError::Locked) => return Ok(0),
+            Err(error @ KeyStoreError::OtherVariable) => return Err(error),
             Err(error) => {
                 let until = Instant::now() + RETRY_INTERVAL;
                 *self.inner.taught.lock() = TaughtState::of(state, Some(until));
