@@ -43,7 +43,7 @@ pub(crate) async fn limits_hold_under_any_interleaving(location: DatabaseLocatio
         per_recipient: UsdcAmount::from_whole(8),
         ..PaymentLimits::default()
     };
-    let mut runner = TestRunner::default();
+    let mut runner = TestRunner::deterministic();
     let processes = prop::collection::vec(prop::collection::vec(ledger_step(), 1..12), 4);
     let (mut reserved, mut refused) = (0, 0);
     for case in 0..12_u64 {
@@ -174,7 +174,7 @@ pub(crate) async fn every_journal_reconciles_to_the_chain(location: DatabaseLoca
             settings.receipt_timeout = std::time::Duration::from_millis(60);
         })
         .await;
-    let mut runner = TestRunner::default();
+    let mut runner = TestRunner::deterministic();
     let steps = prop::collection::vec(chain_step(), 60).new_tree(&mut runner).unwrap().current();
     let mut orders: Vec<(usize, String)> = Vec::new();
     for (number, step) in steps.iter().enumerate() {
