@@ -74,7 +74,8 @@ impl Tool for ListPayments {
         let summary = format!("{count}: {day} today, {week} in 7 days, {month} in 30 days.");
         let lines: Vec<String> = payments.iter().map(render_line).collect();
         let report = CallReport::new(summary).data(output);
-        let report = damaged.iter().fold(report, |report, damaged| report.note(make_line_visible(damaged)));
+        let report =
+            damaged.iter().fold(report, |report, damaged| report.note(make_line_visible(damaged)));
         Some(if lines.is_empty() { report } else { report.verbatim(lines.join("\n")) })
     }
 }
