@@ -17,7 +17,9 @@ import asyncio
 import json
 
 # Those that a test may want to see arrive, or not.
-HEADERS = ["traceparent", "tracestate", "a2a-version", "a2a-extensions", "user-agent"]
+HEADERS = [
+    "traceparent", "tracestate", "a2a-version", "a2a-extensions", "user-agent", "authorization"
+]
 
 
 async def act(text, continues, headers, updater, part):

@@ -11,6 +11,7 @@
   oauth-foreign-endpoint   the metadata's token and registration endpoints are at --to URL
   oauth-no-pkce            the metadata has no S256
   oauth-foreign-scope      asks for the scopes of everything
+  oauth-client-secret      honest, and clients have secrets
 """
 
 import json
@@ -74,6 +75,8 @@ class Authorization:
     def server(self):
         wrong = self.mode == "oauth-wrong-issuer"
         endpoints = self.to if self.mode == "oauth-foreign-endpoint" else self.base
+        has_secrets = self.mode == "oauth-client-secret"
+        methods = ["client_secret_post", "client_secret_basic"] if has_secrets else ["none"]
         metadata = {
             "issuer": OTHER_SERVER if wrong else self.base,
             "authorization_endpoint": f"{self.base}/authorize",
@@ -81,7 +84,7 @@ class Authorization:
             "registration_endpoint": f"{endpoints}/register",
             "response_types_supported": ["code"],
             "grant_types_supported": ["authorization_code", "refresh_token"],
-            "token_endpoint_auth_methods_supported": ["none"],
+            "token_endpoint_auth_methods_supported": methods,
             "authorization_response_iss_parameter_supported": True,
         }
         if self.mode != "oauth-no-pkce":

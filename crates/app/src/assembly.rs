@@ -96,7 +96,7 @@ impl App {
         let stores = self.open_stores().await?;
         let observer = models.observer.clone();
         let database = &stores.database;
-        let store = self.open_key_store(database.clone()).await?;
+        let (store, plain_notice) = self.open_key_store_with_notice(database.clone()).await?;
         let vault_notice = vault::teach_scrubber(&store).await;
         let handles = SecretHandles::default();
         let resources = VaultResources { store: store.clone(), handles, prompt: value_prompt };
@@ -134,9 +134,11 @@ impl App {
             workspace,
             secrets,
             scrubber: self.scrubber.clone(),
+            key_store: store,
         };
         let McpTools { servers, mut notices, .. } = mcp;
         notices.extend(vault_notice);
+        notices.extend(plain_notice);
         Ok(Assembly { roster, factory, stores, processes, jobs, servers, notices })
     }
 

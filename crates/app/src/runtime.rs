@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_keystore::KeyStore;
 use lango_model::ContextBlock;
 use lango_protocol::BudgetLimits;
 use lango_redaction::PrivacyFilter;
@@ -33,6 +34,7 @@ pub(crate) struct RuntimeFactory {
     pub(crate) privacy: Option<Arc<PrivacyFilter>>,
     /// Knows the values of the vault.
     pub(crate) scrubber: Scrubber,
+    pub(crate) key_store: KeyStore,
 }
 
 impl RuntimeFactory {
@@ -52,6 +54,7 @@ impl RuntimeFactory {
             advisor: self.agents.iter().find_map(|agent| agent.advisor.clone()),
             spend_guard: self.agents.iter().find_map(|agent| agent.spend_guard.clone()),
             scrubber: self.build_scrubber(),
+            key_store: Some(self.key_store.clone()),
             settings: Settings { privacy: self.privacy.clone(), ..runtime_settings(&self.config) },
             workspace: self.workspace.display().to_string(),
             remote_agents: roster.remote_team().agents,

@@ -24,6 +24,18 @@ const PASSPHRASE_VARIABLE: &str = "LANGO_VAULT_PASSPHRASE";
 impl App {
     /// Opens the key store in a database. The scrubber learns every value that it stores or opens.
     pub async fn open_key_store(&self, database: Database) -> Result<KeyStore, AppError> {
+        let (store, notice) = self.open_key_store_with_notice(database).await?;
+        if let Some(notice) = notice {
+            tracing::warn!("{notice}");
+        }
+        Ok(store)
+    }
+
+    /// Opens the key store, and says what stays in plain text because it could not be moved into it.
+    pub(crate) async fn open_key_store_with_notice(
+        &self,
+        database: Database,
+    ) -> Result<(KeyStore, Option<String>), AppError> {
         let given = &self.config().vault;
         let key_file = match &given.key_file {
             Some(path) => expand_path(path)
@@ -38,10 +50,10 @@ impl App {
             ..KeyStoreSettings::new(key_file, session_directory(&self.home))
         };
         let store = KeyStore::open(database.clone(), settings).await?;
-        if let Err(error) = self.move_credentials(&database, &store).await {
-            tracing::warn!(%error, "credentials stay in plain text for now");
-        }
-        Ok(store)
+        let notice = self.move_credentials(&database, &store).await.err().map(|error| {
+            format!("credentials of an earlier version stay in plain text for now: {error}")
+        });
+        Ok((store, notice))
     }
 
     /// Lets the scrubber learn the values of the vault, for commands that store texts without a team.

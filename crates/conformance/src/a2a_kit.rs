@@ -105,6 +105,7 @@ async fn team(database: &Database, model: &ScriptedServer) -> Result<(Runtime, V
         advisor: None,
         spend_guard: None,
         scrubber: Scrubber::default(),
+        key_store: None,
         settings: lango_runtime::Settings::default(),
         workspace: String::new(),
         remote_agents: BTreeMap::new(),

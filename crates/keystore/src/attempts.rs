@@ -7,7 +7,8 @@ use lango_protocol::Timestamp;
 use lango_store::{Database, Statement, StoreError};
 
 use crate::KeyStoreError;
-use crate::state::VaultState;
+use crate::state::{VaultState, read_state};
+use crate::store::MAX_TRIES;
 
 /// Sets how many wrong passphrases are free of any wait.
 const FREE_FAILURES: u32 = 3;
@@ -24,7 +25,7 @@ fn wait_after(failures: i64) -> Duration {
 }
 
 /// Returns an error if it is too early for another guess.
-pub(crate) fn check_attempt(state: &VaultState) -> Result<(), KeyStoreError> {
+fn check_attempt(state: &VaultState) -> Result<(), KeyStoreError> {
     let wait = wait_after(state.failures);
     let since = Timestamp::now().since(state.failed_at);
     // A clock that was set back makes `since` zero, and the wait no longer than it is.
@@ -35,13 +36,28 @@ pub(crate) fn check_attempt(state: &VaultState) -> Result<(), KeyStoreError> {
     Err(KeyStoreError::Backoff { seconds: left.as_secs().max(1) })
 }
 
-/// Counts a guess before it is checked, so that many at once are counted too.
-pub(crate) async fn count_attempt(database: &Database) -> Result<(), StoreError> {
-    let count = Statement::new(
-        "UPDATE vault_state SET failures = failures + 1, failed_at = $1 WHERE id = 1",
-    )
-    .bind(Timestamp::now().as_microseconds());
-    database.write(count.into()).await.map(drop)
+/// Counts a guess before it is checked, or returns an error if it is too early for one. Of guesses that
+/// are made at once, each one is counted before the next may be made.
+pub(crate) async fn begin_attempt(database: &Database) -> Result<(), KeyStoreError> {
+    for _ in 0..MAX_TRIES {
+        let state = read_state(database).await?.ok_or(KeyStoreError::NoPassphrase)?;
+        check_attempt(&state)?;
+        let count = Statement::new(
+            "UPDATE vault_state SET failures = failures + 1, failed_at = $1 \
+             WHERE id = 1 AND failures = $2 AND failed_at = $3",
+        )
+        .bind(Timestamp::now().as_microseconds())
+        .bind(state.failures)
+        .bind(state.failed_at.as_microseconds())
+        .expect_rows(1);
+        match database.write(count.into()).await {
+            Ok(_) => return Ok(()),
+            // Another guess came first, and this one may have to wait for it.
+            Err(StoreError::Conflict { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(KeyStoreError::Changed)
 }
 
 /// Returns the statement that forgets the wrong passphrases after a right one.

@@ -200,29 +200,6 @@ impl KeyStore {
         Ok(true)
     }
 
-    /// Lets the scrubber learn all values that can be opened now, and returns their number. A locked
-    /// vault has none.
-    pub async fn teach_scrubber(&self) -> Result<usize, KeyStoreError> {
-        let Some(state) = read_state(self.database()).await? else { return Ok(0) };
-        let master = match self.master_of(&state).await {
-            Ok(master) => master,
-            Err(KeyStoreError::Locked) => return Ok(0),
-            Err(error) => return Err(error),
-        };
-        let mut values = Vec::new();
-        for entry in self.list_stored().await? {
-            let EntryInfo { kind, name, .. } = &entry.info;
-            match open_entry(&master, &entry) {
-                Ok(value) => values.push((scrubbed_name(*kind, name), value.reveal().to_vec())),
-                // One damaged value must not let the others pass.
-                Err(error) => tracing::warn!(%error, "a value cannot be looked for"),
-            }
-        }
-        let count = values.len();
-        self.inner.settings.scrubber.add_all(values);
-        Ok(count)
-    }
-
     pub(crate) async fn list_stored(&self) -> Result<Vec<StoredEntry>, KeyStoreError> {
         let sql = format!("SELECT {COLUMNS} FROM vault_entries ORDER BY kind, name");
         let rows = self.database().query(Statement::new(sql)).await?;
@@ -245,7 +222,7 @@ impl KeyStore {
     }
 }
 
-fn scrubbed_name(kind: EntryKind, name: &EntryName) -> String {
+pub(crate) fn scrubbed_name(kind: EntryKind, name: &EntryName) -> String {
     match kind {
         EntryKind::Secret => name.to_string(),
         _ => format!("{} {name}", kind.as_str()),

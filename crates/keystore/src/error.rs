@@ -15,6 +15,12 @@ pub enum KeyStoreError {
     /// For the user: the passphrase is another one.
     #[error("the passphrase is wrong. Try again: lango vault unlock")]
     WrongPassphrase,
+    /// For the operator of the machine: the process was started with another passphrase.
+    #[error(
+        "LANGO_VAULT_PASSPHRASE is not the passphrase of the vault. Start again with the right one, or \
+         unlock the vault: lango vault unlock"
+    )]
+    OtherVariable,
     /// For the user: there were too many wrong passphrases.
     #[error("too many wrong passphrases. Wait {seconds} s, then: lango vault unlock")]
     Backoff {
@@ -164,4 +170,21 @@ pub enum KeyStoreError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl KeyStoreError {
+    /// Tells whether the vault did not open because what opens it may be lost, so that its owner can
+    /// decide that it is.
+    pub(crate) fn means_lost_key(&self) -> bool {
+        matches!(
+            self,
+            Self::Locked
+                | Self::OtherVariable
+                | Self::MissingKeyFile(_)
+                | Self::OtherKeyFile(_)
+                | Self::Keyring(_)
+                | Self::MissingKeyringKey
+                | Self::DamagedMaster
+        )
+    }
 }

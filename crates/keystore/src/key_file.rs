@@ -1,6 +1,6 @@
 //! Reads and creates the key file, which unlocks the vault without a passphrase.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
@@ -34,6 +34,32 @@ pub(crate) fn read_key_file(path: &Path) -> Result<Option<EncryptionKey>, KeySto
     let key = text.trim().strip_prefix(HEADER).and_then(parse_hex);
     key.map(Some)
         .ok_or_else(|| failed("it is damaged or cut short. Restore it from a backup".to_owned()))
+}
+
+/// Waits until no other process of this machine changes the key file together with what the database
+/// says of it, and keeps them from it until the result is dropped.
+pub(crate) async fn lock_key_file(path: &Path) -> Result<File, KeyStoreError> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = directory.unwrap_or(Path::new(".")).to_owned();
+    let lock = move || {
+        DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
+        let directory = File::open(&directory)?;
+        match directory.lock() {
+            // A file system without locks is not one that several processes of a machine share.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+            locked => locked?,
+        }
+        Ok(directory)
+    };
+    let locked: io::Result<File> = match tokio::task::spawn_blocking(lock).await {
+        Ok(locked) => locked,
+        Err(error) => Err(io::Error::other(error)),
+    };
+    let failed = |error: io::Error| KeyStoreError::KeyFile {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    };
+    locked.map_err(failed)
 }
 
 /// Creates a key file, readable by its owner only, and returns its key. A file that is there already

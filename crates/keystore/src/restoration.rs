@@ -7,7 +7,7 @@ use crate::attempts::reset_attempts;
 use crate::audit::AuditDraft;
 use crate::entries::{insert_entry, new_entry_identity, seal_entry};
 use crate::export::open_export;
-use crate::key_file::create_key_file;
+use crate::key_file::{create_key_file, lock_key_file};
 use crate::master::{MasterKey, WrapPlan};
 use crate::state::{WrapKind, advance_state, read_state};
 use crate::{Actor, AuditAction, ImportReport, KeyStore, KeyStoreError, SecretBytes};
@@ -24,9 +24,13 @@ impl KeyStore {
     ) -> Result<ImportReport, KeyStoreError> {
         let document = open_export(sealed, passphrase).await?;
         let state = read_state(self.database()).await?.ok_or(KeyStoreError::NotLost)?;
-        if self.master_of(&state).await.is_ok() {
-            return Err(KeyStoreError::NotLost);
+        match self.master_of(&state).await {
+            Ok(_) => return Err(KeyStoreError::NotLost),
+            Err(error) if error.means_lost_key() => {}
+            // A database that is busy or a file that others can read is no lost key.
+            Err(error) => return Err(error),
         }
+        let _changing = lock_key_file(&self.inner.settings.key_file).await?;
         let by = create_key_file(&self.inner.settings.key_file)?;
         let master = MasterKey::generate(state.generation + 1)?;
         let plan = WrapPlan {

@@ -6,7 +6,7 @@ use lango_store::{Batch, Statement};
 use crate::audit::AuditDraft;
 use crate::cipher::EncryptionKey;
 use crate::entries::{StoredEntry, open_entry, seal_entry};
-use crate::key_file::create_key_file;
+use crate::key_file::{create_key_file, lock_key_file, read_key_file};
 use crate::keyring::KeyringItem;
 use crate::master::{MasterKey, WrapPlan};
 use crate::passphrase::Derivation;
@@ -36,6 +36,7 @@ impl KeyStore {
         let parameters =
             serde_json::to_string(&derivation).map_err(|_| KeyStoreError::Derivation)?;
         let replaced = self.list_keyring_items().await?;
+        let _changing = self.lock_key_file().await?;
         self.replace_wrap(&state, &master, &by, WrapKind::Passphrase, parameters, actor).await?;
         delete_items(&replaced).await;
         self.remove_key_file();
@@ -52,8 +53,9 @@ impl KeyStore {
     ) -> Result<(), KeyStoreError> {
         let state = self.create_if_missing().await?;
         let (_, master) = self.authenticate(&state, old, actor).await?;
-        let by = create_key_file(&self.inner.settings.key_file)?;
         let replaced = self.list_keyring_items().await?;
+        let _changing = self.lock_key_file().await?;
+        let by = create_key_file(&self.inner.settings.key_file)?;
         let kind = WrapKind::KeyFile;
         self.replace_wrap(&state, &master, &by, kind, "{}".to_owned(), actor).await?;
         delete_items(&replaced).await;
@@ -74,6 +76,7 @@ impl KeyStore {
         item.store(&by).await?;
         let replaced = self.list_keyring_items().await?;
         let (kind, parameters) = (WrapKind::Keyring, item.to_parameters()?);
+        let _changing = self.lock_key_file().await?;
         let changed = self.replace_wrap(&state, &master, &by, kind, parameters, actor).await;
         if let Err(error) = changed {
             delete_items(&[item]).await;
@@ -83,6 +86,12 @@ impl KeyStore {
         self.remove_key_file();
         self.hold(master, None, &state);
         Ok(())
+    }
+
+    /// Keeps other processes from changing the key file until the result is dropped: one that is about to
+    /// use it again must not find it removed.
+    async fn lock_key_file(&self) -> Result<std::fs::File, KeyStoreError> {
+        lock_key_file(&self.inner.settings.key_file).await
     }
 
     /// Removes the key file, which would open nothing any more.
@@ -115,6 +124,7 @@ impl KeyStore {
                 KeyStoreError::Damaged { .. }
                 | KeyStoreError::DamagedMaster
                 | KeyStoreError::OtherKeyFile(_)
+                | KeyStoreError::MissingKeyFile(_)
                 | KeyStoreError::MissingKeyringKey,
             ) if read_state(self.database()).await?.as_ref() != Some(&state) => {
                 Err(KeyStoreError::Changed)
@@ -191,8 +201,12 @@ impl KeyStore {
     ) -> Result<(EncryptionKey, MasterKey), KeyStoreError> {
         let wraps = list_wraps(self.database()).await?;
         if let Some(wrap) = wraps.iter().find(|wrap| wrap.kind == WrapKind::KeyFile) {
-            let master = self.unwrap_with_key_file(state, wrap)?;
-            return Ok((create_key_file(&self.inner.settings.key_file)?, master));
+            let path = &self.inner.settings.key_file;
+            let by =
+                read_key_file(path)?.ok_or_else(|| KeyStoreError::MissingKeyFile(path.clone()))?;
+            let other = || KeyStoreError::OtherKeyFile(path.clone());
+            let master = wrap.unwrap_with(&by, state).ok_or_else(other)?;
+            return Ok((by, master));
         }
         if let Some(wrap) = wraps.iter().find(|wrap| wrap.kind == WrapKind::Keyring) {
             return self.unwrap_with_keyring(state, wrap).await;

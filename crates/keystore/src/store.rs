@@ -6,15 +6,17 @@ use std::sync::Arc;
 
 use lango_protocol::Timestamp;
 use lango_store::{Batch, Database, Durability, Statement, StoreError};
-use parking_lot::RwLock;
+use parking_lot::{Mutex as SyncMutex, RwLock};
 use serde::Serialize;
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use crate::audit::{self, AuditDraft};
+use crate::given_passphrase::GivenPassphrase;
 use crate::key_file::create_key_file;
 use crate::master::{MasterKey, WrapPlan};
 use crate::schema::{COMPONENT, ENTRY_TABLES};
+use crate::scrubbing::TaughtState;
 use crate::state::{VaultState, WrapKind, list_wraps, read_state};
 use crate::unlocking::UnlockedKey;
 use crate::{
@@ -37,6 +39,10 @@ pub(crate) struct KeyStoreInner {
     /// The master key while the vault is unlocked. A lock, because all calls share it; it is held
     /// only to copy the key.
     pub(crate) unlocked: RwLock<Option<UnlockedKey>>,
+    /// What became of the passphrase of the environment. A lock for the same reason.
+    pub(crate) given: SyncMutex<GivenPassphrase>,
+    /// What the scrubber knows. A lock, because all calls share it; it is held only to compare.
+    pub(crate) taught: SyncMutex<TaughtState>,
     /// Held while a record is appended, so that the calls of one process do not compete for the end
     /// of the chain.
     appending: Mutex<()>,
@@ -80,8 +86,14 @@ impl KeyStore {
         settings: KeyStoreSettings,
     ) -> Result<Self, KeyStoreError> {
         database.migrate(&COMPONENT).await?;
-        let unlocked = RwLock::new(None);
-        let inner = KeyStoreInner { database, settings, unlocked, appending: Mutex::new(()) };
+        let inner = KeyStoreInner {
+            database,
+            settings,
+            unlocked: RwLock::new(None),
+            given: SyncMutex::default(),
+            taught: SyncMutex::default(),
+            appending: Mutex::new(()),
+        };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -109,7 +121,7 @@ impl KeyStore {
         let protection = self.protection().await?;
         let unlocked = match self.master().await {
             Ok(_) => true,
-            Err(KeyStoreError::Locked) => false,
+            Err(KeyStoreError::Locked | KeyStoreError::OtherVariable) => false,
             Err(error) => return Err(error),
         };
         let until = self.inner.unlocked.read().as_ref().and_then(|key| key.until);

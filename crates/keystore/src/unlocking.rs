@@ -6,9 +6,10 @@ use std::time::Duration;
 use lango_protocol::Timestamp;
 use lango_store::{Batch, Statement};
 
-use crate::attempts::{check_attempt, count_attempt, reset_attempts};
+use crate::attempts::{begin_attempt, reset_attempts};
 use crate::audit::AuditDraft;
 use crate::cipher::EncryptionKey;
+use crate::given_passphrase::GivenUse;
 use crate::key_file::read_key_file;
 use crate::keyring::KeyringItem;
 use crate::master::MasterKey;
@@ -79,6 +80,7 @@ impl KeyStore {
 
     /// Returns the master key of a vault in this state.
     pub(crate) async fn master_of(&self, state: &VaultState) -> Result<MasterKey, KeyStoreError> {
+        self.inner.given.lock().note_state(state);
         let held = self.inner.unlocked.read().clone();
         // What was locked since, or is held too long, is forgotten.
         let held = held.filter(|held| {
@@ -128,13 +130,38 @@ impl KeyStore {
         {
             return Ok((master, until));
         }
-        let Some(passphrase) = &self.inner.settings.passphrase else {
+        Ok((self.unwrap_with_given_passphrase(state, wraps).await?, None))
+    }
+
+    /// Returns the master key, if the process was started with the passphrase. A variable that does not
+    /// fit is tried once: the user would have to wait for its guesses.
+    async fn unwrap_with_given_passphrase(
+        &self,
+        state: &VaultState,
+        wraps: &[Wrap],
+    ) -> Result<MasterKey, KeyStoreError> {
+        let wrap = wraps.iter().find(|wrap| wrap.kind == WrapKind::Passphrase);
+        let (Some(passphrase), Some(wrap)) = (&self.inner.settings.passphrase, wrap) else {
             return Err(KeyStoreError::Locked);
         };
+        let decided = self.inner.given.lock().decide_use(state, wrap);
+        match decided {
+            GivenUse::Allowed => {}
+            GivenUse::Locked => return Err(KeyStoreError::Locked),
+            GivenUse::Refused => return Err(KeyStoreError::OtherVariable),
+        }
         let actor = Actor::command("lango").with_purpose("LANGO_VAULT_PASSPHRASE");
-        let master = self.check_passphrase(state, passphrase, &actor).await?;
-        self.database().write(reset_attempts().into()).await?;
-        Ok((master, None))
+        match self.check_passphrase(state, passphrase, &actor).await {
+            Ok(master) => {
+                self.database().write(reset_attempts().into()).await?;
+                Ok(master)
+            }
+            Err(KeyStoreError::WrongPassphrase) => {
+                self.inner.given.lock().note_refusal(wrap);
+                Err(KeyStoreError::OtherVariable)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     pub(crate) fn unwrap_with_key_file(
@@ -190,10 +217,9 @@ impl KeyStore {
         let wraps = list_wraps(self.database()).await?;
         let wrap = wraps.iter().find(|wrap| wrap.kind == WrapKind::Passphrase);
         let wrap = wrap.ok_or(KeyStoreError::NoPassphrase)?;
-        check_attempt(state)?;
         let derivation: Derivation =
             serde_json::from_str(&wrap.parameters).map_err(|_| KeyStoreError::DamagedMaster)?;
-        count_attempt(self.database()).await?;
+        begin_attempt(self.database()).await?;
         let by = derivation.derive(passphrase).await?;
         let Some(master) = wrap.unwrap_with(&by, state) else {
             let draft = AuditDraft::of_vault(AuditAction::UnlockFailed, actor);

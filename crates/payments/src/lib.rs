@@ -30,7 +30,7 @@ pub use chain::ChainError;
 pub use desk::{PaymentDesk, WalletSource};
 pub use error::PaymentError;
 pub use fetch::{FetchOutcome, Offer, OfferError, PaidPage};
-pub use ledger::{Change, Ledger};
+pub use ledger::{Change, DamagedPayment, Ledger, PaymentList};
 pub use limits::{LimitRefusal, PaymentLimits, Spending};
 pub use network::Network;
 pub use order::{OrderParts, PaymentMethod, PaymentOrder};
@@ -38,11 +38,12 @@ pub use payment::{
     ChainPlace, IdempotencyKey, Payment, PaymentChange, PaymentId, PaymentState, SignedPayment,
 };
 pub use payments::{PaymentSettings, Payments, WalletBalance};
+pub use settle::Reconciliation;
 pub use signer::{
     ExternalSigner, KeyFuture, KeySigner, PaymentSigner, SignFuture, SignerError, StoredKeySigner,
     TransferAuthorization, Wallet, WalletKey, WalletKeyStore,
 };
-pub use view::{BalanceView, LimitsView, PaymentView, SpendingView, WalletView};
+pub use view::{BalanceView, HistoryView, LimitsView, PaymentView, SpendingView, WalletView};
 
 /// The parts of the database's schema that this crate owns.
 pub const SCHEMA_COMPONENTS: &[lango_store::SchemaComponent] = &[ledger::schema::COMPONENT];

@@ -11,7 +11,7 @@ use crate::ledger::Ledger;
 use crate::limits::Spending;
 use crate::signer::Wallet;
 use crate::{
-    AccountAddress, Network, OrderParts, Payment, PaymentError, PaymentLimits, PaymentMethod,
+    AccountAddress, Network, OrderParts, PaymentError, PaymentLimits, PaymentList, PaymentMethod,
     PaymentOrder, UsdcAmount, Wei,
 };
 
@@ -167,7 +167,7 @@ impl Payments {
     }
 
     /// Returns the latest payments, the newest first.
-    pub async fn list_latest(&self, limit: u32) -> Result<Vec<Payment>, PaymentError> {
+    pub async fn list_latest(&self, limit: u32) -> Result<PaymentList, PaymentError> {
         self.ledger.list_latest(limit).await
     }
 

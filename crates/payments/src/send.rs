@@ -146,13 +146,24 @@ impl Payments {
         let Some(SignedPayment::Transfer { nonce, raw, .. }) = &payment.signed else {
             return Ok(payment);
         };
-        check_transfer(&payment.order, *nonce, raw)?;
-        let (state, change) = match self.chain.send_raw(raw).await {
+        let (state, change) = match self.send_checked(&payment.order, *nonce, raw).await? {
             Ok(()) => (PaymentState::Submitted, Change::default()),
             Err(error) if error.is_known_already() => (PaymentState::Submitted, Change::default()),
             Err(error) => (PaymentState::Unknown, Change::default().because(error.to_string())),
         };
         self.advance(payment, state, change).await
+    }
+
+    /// Sends the bytes of a transaction, if they are of the order. Everything that is sent goes through
+    /// here.
+    pub(crate) async fn send_checked(
+        &self,
+        order: &PaymentOrder,
+        nonce: u64,
+        raw: &[u8],
+    ) -> Result<Result<(), ChainError>, PaymentError> {
+        check_transfer(order, nonce, raw)?;
+        Ok(self.chain.send_raw(raw).await)
     }
 
     /// Fails a payment of which nothing was sent, and frees its amount.

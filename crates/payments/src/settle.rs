@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use lango_protocol::Timestamp;
+use lango_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
-use crate::chain::BlockTag;
+use crate::chain::{BlockTag, ChainError};
 use crate::ledger::{Change, age_of};
 use crate::{ChainPlace, Payment, PaymentError, PaymentState, Payments, SignedPayment, Wei};
 
@@ -22,6 +23,15 @@ enum ChainFinding {
     Pending,
     /// The chain does not have it, and can still take it.
     Missing,
+}
+
+/// Says what a look at the chain did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reconciliation {
+    /// The payments that changed.
+    pub changed: Vec<Payment>,
+    /// What cannot be settled, for the user.
+    pub problems: Vec<String>,
 }
 
 impl Payments {
@@ -69,33 +79,44 @@ impl Payments {
     }
 
     /// Brings every unsettled payment of the network, and the settled ones of its latest blocks, to
-    /// what the chain says. Returns those that changed.
-    pub async fn reconcile(&self) -> Result<Vec<Payment>, PaymentError> {
+    /// what the chain says. One that cannot be settled does not keep the others from it; a node that
+    /// cannot be asked does.
+    pub async fn reconcile(&self) -> Result<Reconciliation, PaymentError> {
         self.check_chain().await?;
         let latest = self.chain.latest_block().await?.number();
         let recent = latest.saturating_sub(self.settings.finality_depth);
         let chain_id = self.settings.network.chain_id;
-        let mut changed = Vec::new();
-        for payment in self.ledger.list_unsettled(chain_id, recent).await? {
+        let listed = self.ledger.list_unsettled(chain_id, recent).await?;
+        let problems = listed.damaged.iter().map(ToString::to_string).collect();
+        let mut reconciliation = Reconciliation { changed: Vec::new(), problems };
+        for payment in listed.payments {
             let (id, revision) = (payment.id, payment.revision);
-            let present = match payment.state {
-                PaymentState::Reserved => self.give_up_reservation(payment).await?,
-                PaymentState::Signed => {
-                    let submitted = self.submit_again(payment).await?;
-                    self.settle(submitted).await?
+            match self.reconcile_payment(payment).await {
+                Ok(present) if present.revision != revision => {
+                    tracing::info!(payment = %id, state = %present.state, "a payment was reconciled");
+                    reconciliation.changed.push(present);
                 }
-                PaymentState::Submitted => {
-                    let submitted = self.submit_dropped(payment).await?;
-                    self.settle(submitted).await?
-                }
-                _ => self.settle(payment).await?,
-            };
-            if present.revision != revision {
-                tracing::info!(payment = %id, state = %present.state, "a payment was reconciled");
-                changed.push(present);
+                Ok(_) => {}
+                Err(error) if concerns_all(&error) => return Err(error),
+                Err(error) => reconciliation.problems.push(format!("payment {id}: {error}")),
             }
         }
-        Ok(changed)
+        Ok(reconciliation)
+    }
+
+    async fn reconcile_payment(&self, payment: Payment) -> Result<Payment, PaymentError> {
+        match payment.state {
+            PaymentState::Reserved => self.give_up_reservation(payment).await,
+            PaymentState::Signed => {
+                let submitted = self.submit_again(payment).await?;
+                self.settle(submitted).await
+            }
+            PaymentState::Submitted => {
+                let submitted = self.submit_dropped(payment).await?;
+                self.settle(submitted).await
+            }
+            _ => self.settle(payment).await,
+        }
     }
 
     /// Fails a reservation that no process goes on with: nothing of it was signed.
@@ -118,13 +139,13 @@ impl Payments {
     /// Sends a submitted payment again if no block has it: nodes drop what waits for long, or what the
     /// account could not pay the fee of.
     async fn submit_dropped(&self, payment: Payment) -> Result<Payment, PaymentError> {
-        let Some(SignedPayment::Transfer { raw, .. }) = &payment.signed else {
+        let Some(SignedPayment::Transfer { nonce, raw, .. }) = &payment.signed else {
             return Ok(payment);
         };
         if self.inspect(&payment).await? != ChainFinding::Missing {
             return Ok(payment);
         }
-        match self.chain.send_raw(raw).await {
+        match self.send_checked(&payment.order, *nonce, raw).await? {
             Ok(()) => Ok(payment),
             Err(error) if error.is_known_already() => Ok(payment),
             Err(error) => {
@@ -175,10 +196,10 @@ impl Payments {
 
     /// Sends the bytes of a payment of unknown outcome again. A node that refuses them changes nothing.
     async fn submit_unknown(&self, payment: Payment) -> Result<Payment, PaymentError> {
-        let Some(SignedPayment::Transfer { raw, .. }) = &payment.signed else {
+        let Some(SignedPayment::Transfer { nonce, raw, .. }) = &payment.signed else {
             return Ok(payment);
         };
-        match self.chain.send_raw(raw).await {
+        match self.send_checked(&payment.order, *nonce, raw).await? {
             Ok(()) => self.advance(payment, PaymentState::Submitted, Change::default()).await,
             Err(_) => Ok(payment),
         }
@@ -265,6 +286,17 @@ impl Payments {
             ));
         }
         Ok(ChainFinding::Pending)
+    }
+}
+
+/// Tells whether an error is no matter of one payment.
+fn concerns_all(error: &PaymentError) -> bool {
+    match error {
+        PaymentError::Chain(error) => {
+            matches!(error, ChainError::Unreachable { .. } | ChainError::OtherChain { .. })
+        }
+        PaymentError::Store(error) => !matches!(error, StoreError::Corrupt { .. }),
+        _ => false,
     }
 }
 

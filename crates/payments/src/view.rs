@@ -3,7 +3,7 @@
 use lango_protocol::Timestamp;
 use serde::Serialize;
 
-use crate::{Payment, PaymentError, PaymentState, Payments, UsdcAmount, WalletBalance};
+use crate::{Payment, PaymentError, PaymentList, PaymentState, Payments, WalletBalance};
 
 /// A payment, as lists show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -49,6 +49,15 @@ impl From<&Payment> for PaymentView {
             at: payment.created_at,
         }
     }
+}
+
+/// The latest payments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HistoryView {
+    /// The payments, the newest first.
+    pub payments: Vec<PaymentView>,
+    /// What could not be read or settled, for the user.
+    pub notes: Vec<String>,
 }
 
 /// The wallet and its network.
@@ -153,21 +162,35 @@ impl Payments {
         })
     }
 
+    /// Shows the latest payments as the chain has them now, and what cannot be looked at.
+    pub async fn view_history(
+        &self,
+        limit: u32,
+        offline: bool,
+    ) -> Result<HistoryView, PaymentError> {
+        let mut notes = Vec::new();
+        if !offline && self.list_latest(1).await? != PaymentList::default() {
+            match self.reconcile().await {
+                Ok(reconciled) => notes = reconciled.problems,
+                Err(PaymentError::Chain(error)) => notes.push(error.to_string()),
+                Err(error) => return Err(error),
+            }
+        }
+        let PaymentList { payments, damaged } = self.list_latest(limit).await?;
+        notes.extend(damaged.iter().map(ToString::to_string));
+        notes.sort();
+        notes.dedup();
+        Ok(HistoryView { payments: payments.iter().map(PaymentView::from).collect(), notes })
+    }
+
     /// Shows the sums of what was paid, or may have been.
     pub async fn view_spending(&self) -> Result<SpendingView, PaymentError> {
         const DAY: i64 = 24 * 60 * 60 * 1_000_000;
-        let now = Timestamp::now().as_microseconds();
-        let month = Timestamp::from_microseconds(now - 30 * DAY);
-        let payments = self.ledger.list_since(self.settings.network.chain_id, month).await?;
-        let sum_of = |days: i64| {
-            let counted = payments.iter().filter(|payment| {
-                payment.state != PaymentState::Failed
-                    && payment.created_at.as_microseconds() > now - days * DAY
-            });
-            let sum = counted
-                .fold(UsdcAmount::ZERO, |sum, payment| sum.saturating_add(payment.order.amount()));
-            sum.to_string()
+        let (now, chain_id) = (Timestamp::now().as_microseconds(), self.settings.network.chain_id);
+        let sum_of = async |days: i64| {
+            let sum = self.ledger.read_spending_since(chain_id, now - days * DAY).await?;
+            Ok::<_, PaymentError>(sum.to_string())
         };
-        Ok(SpendingView { day: sum_of(1), week: sum_of(7), month: sum_of(30) })
+        Ok(SpendingView { day: sum_of(1).await?, week: sum_of(7).await?, month: sum_of(30).await? })
     }
 }

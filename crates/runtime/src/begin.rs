@@ -83,7 +83,7 @@ impl SharedRuntime {
             .with_owner_stores(owner_stores.clone());
         control.set_space(space.own());
         let (session, sender) = (request.session.clone(), request.sender.clone());
-        let message = self.prepare_message(request);
+        let message = self.prepare_message(request).await;
         let mut place = QueuePlace::After(None);
         let mut cache = self.sessions.lock_session(&session).await;
         let mut deadline = Instant::now() + self.settings.claim_wait;
@@ -124,7 +124,8 @@ impl SharedRuntime {
     }
 
     /// Makes the message of a request as it is recorded.
-    pub(crate) fn prepare_message(&self, request: TurnRequest) -> FirstMessage {
+    pub(crate) async fn prepare_message(&self, request: TurnRequest) -> FirstMessage {
+        self.learn_secrets().await;
         let scrub = |text: &str| self.scrubber.scrub(text).into_owned();
         let (message, call) = match request.input {
             TurnInput::Message(message) => (message, None),

@@ -267,6 +267,8 @@ impl Turn {
         results: Vec<(PendingCall, FinishedCall)>,
     ) -> Result<(), TurnStop> {
         let limit = self.shared.settings.output_bytes;
+        // A tool may have read what another process stored while it ran.
+        self.shared.learn_secrets().await;
         let mut options = WriteOptions::default();
         let mut drafts = Vec::with_capacity(results.len());
         for (call, mut finished) in results {

@@ -115,7 +115,7 @@ impl SharedRuntime {
         let space = SpaceAccess::to(Space::of_sender(sender.as_ref()))
             .with_owner_stores(owner_stores.clone());
         control.set_space(space.own());
-        let message = self.prepare_message(request);
+        let message = self.prepare_message(request).await;
         let mut cache = self.sessions.lock_session(&queued.session).await;
         match self.begin(&message, QueuePlace::Of(queued), listener, &mut cache).await {
             Ok(recorder) => {

@@ -5,6 +5,7 @@ use std::pin::Pin;
 
 use lango_model::Image;
 use lango_protocol::{CallId, SessionId, TurnId};
+use lango_redaction::Scrubber;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +26,8 @@ pub struct RemoteRequest {
     pub images: Vec<Image>,
     /// The trace that the sender of the message started, as a W3C `traceparent`.
     pub trace: Option<String>,
+    /// Replaces secrets in what is stored of the reply.
+    pub scrubber: Scrubber,
     /// Receives the agent's text as it streams. Sending never blocks: text that does not fit is
     /// dropped.
     pub words: mpsc::Sender<String>,

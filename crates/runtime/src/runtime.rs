@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use lango_keystore::KeyStore;
 use lango_model::{Model, ReplyOptions};
 use lango_orchestration::AgentTree;
 use lango_protocol::{AgentName, Caller, Event, Outcome, OwnerStore, SessionId, Space, TurnId};
@@ -54,6 +55,8 @@ pub struct RuntimeParts {
     pub spend_guard: Option<Arc<dyn SpendGuard>>,
     /// Secrets that must not be recorded or shown.
     pub scrubber: Scrubber,
+    /// The vault whose values the scrubber learns, also those that other processes store.
+    pub key_store: Option<KeyStore>,
     /// The limits.
     pub settings: Settings,
     /// The directory that sessions belong to, for lists.
@@ -96,6 +99,7 @@ pub(crate) struct SharedRuntime {
     pub(crate) advisor: Option<Arc<dyn Advisor>>,
     pub(crate) spend_guard: Option<Arc<dyn SpendGuard>>,
     pub(crate) scrubber: Scrubber,
+    pub(crate) key_store: Option<KeyStore>,
     pub(crate) settings: Settings,
     pub(crate) adapter: EventsAdapter,
     pub(crate) workspace: String,
@@ -135,6 +139,7 @@ impl Runtime {
             advisor: parts.advisor,
             spend_guard: parts.spend_guard,
             scrubber: parts.scrubber,
+            key_store: parts.key_store,
             settings,
             workspace: parts.workspace,
             sessions: Sessions::default(),
@@ -256,13 +261,15 @@ impl Runtime {
 
     /// Returns the statement that queues a turn, for the commit that promises it to a client.
     /// [`Runtime::drive_turn`] runs it afterwards.
-    pub fn promise_turn(&self, request: &TurnRequest) -> Result<Statement, StoreError> {
+    pub async fn promise_turn(&self, request: &TurnRequest) -> Result<Statement, StoreError> {
+        self.shared.learn_secrets().await;
         let stored = self.shared.store_request(request)?;
         Ok(Journal::build_queue_entry(&request.session, request.turn, &stored))
     }
 
     /// Queues a turn that was promised before, unless it is queued or has begun.
     pub async fn promise_again(&self, request: &TurnRequest) -> Result<(), StoreError> {
+        self.shared.learn_secrets().await;
         let stored = self.shared.store_request(request)?;
         self.shared.journal.queue_again(&request.session, request.turn, &stored).await
     }
@@ -340,6 +347,14 @@ impl Runtime {
 }
 
 impl SharedRuntime {
+    /// Lets the scrubber learn what other processes stored in the vault, or unlocked, since.
+    pub(crate) async fn learn_secrets(&self) {
+        let Some(store) = &self.key_store else { return };
+        if let Err(error) = store.refresh_scrubber().await {
+            tracing::warn!(%error, "the secrets of the vault are not looked for");
+        }
+    }
+
     /// Returns the agents for a turn that starts now.
     pub(crate) fn team(&self) -> Arc<Team> {
         Arc::clone(&self.team.read())

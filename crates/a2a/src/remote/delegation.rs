@@ -301,7 +301,8 @@ impl<'a> Delegation<'a> {
         question: &str,
     ) -> Result<(), StoreError> {
         let (context, task) = (self.ids.context.as_deref(), self.ids.task.as_deref());
-        self.remote.tasks.record_stage(&self.key, context, task, stage, question).await
+        let question = self.request.scrubber.scrub(question);
+        self.remote.tasks.record_stage(&self.key, context, task, stage, &question).await
     }
 
     /// Forwards text as it arrives. A receiver that does not take it gets the whole text at the
@@ -349,7 +350,9 @@ impl<'a> Delegation<'a> {
             ),
         };
         let words = words.unwrap_or_default();
-        self.record_stage(stage, &words).await?;
+        // Only a question is needed again: it may be answered after a restart.
+        let question = if stage == Stage::Ended { "" } else { words.as_str() };
+        self.record_stage(stage, question).await?;
         let reason = |without: &str| match words.as_str() {
             "" => format!("{} {without}", self.remote.name),
             words => words.to_owned(),

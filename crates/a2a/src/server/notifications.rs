@@ -157,8 +157,8 @@ impl TaskTables {
         Ok(!self.database.query(Statement::new(sql).bind(task)).await?.is_empty())
     }
 
-    /// Encrypts what an earlier version stored in plain text, and erases it from the database's files.
-    /// Returns the number of configurations.
+    /// Encrypts what an earlier version stored in plain text, and erases it from the database's files; an
+    /// erasure that did not succeed is made up for. Returns the number of configurations.
     pub(crate) async fn seal_plain_proofs(&self) -> Result<usize, KeyStoreError> {
         let sql = format!(
             "SELECT {COLUMNS}, task FROM {TABLE} \
@@ -178,16 +178,29 @@ impl TaskTables {
             .bind(task)
             .bind(id.as_str())
             .bind(url.as_str());
-            self.database.write(Batch::from(statement)).await?;
+            let due = "INSERT INTO a2a_erasures (name) VALUES ($1) ON CONFLICT (name) DO NOTHING";
+            let due = Statement::new(due).bind(TABLE);
+            self.database.write(Batch::new().with(statement).with(due)).await?;
         }
-        if !rows.is_empty() {
-            match self.database.rewrite_tables(&[TABLE]).await {
-                // The last process that closes the database erases its log.
-                Ok(()) | Err(StoreError::Busy { .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        self.erase_plain_text().await?;
         Ok(rows.len())
+    }
+
+    /// Erases what was sealed from the database's files, unless that was done.
+    async fn erase_plain_text(&self) -> Result<(), StoreError> {
+        let due = Statement::new("SELECT name FROM a2a_erasures WHERE name = $1").bind(TABLE);
+        if self.database.query(due).await?.is_empty() {
+            return Ok(());
+        }
+        match self.database.rewrite_tables(&[TABLE]).await {
+            Ok(()) => {
+                let done = Statement::new("DELETE FROM a2a_erasures WHERE name = $1").bind(TABLE);
+                self.database.write(done.into()).await.map(drop)
+            }
+            // Others read the database; the next command that opens the vault does it.
+            Err(StoreError::Busy { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Records the progress of a configuration, unless another one has taken its place. Returns

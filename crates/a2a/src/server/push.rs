@@ -351,7 +351,7 @@ impl Tasks {
 
 /// Returns the error for credentials that cannot be stored or read now.
 fn refuse_credentials(error: KeyStoreError) -> ProtocolError {
-    if !matches!(error, KeyStoreError::Locked) {
+    if !matches!(error, KeyStoreError::Locked | KeyStoreError::OtherVariable) {
         return internal_error(error);
     }
     tracing::warn!(%error, "credentials of push notifications cannot be used");

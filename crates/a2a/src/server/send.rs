@@ -162,7 +162,7 @@ impl Tasks {
         // begun.
         let mut state = live.state.lock().await;
         self.check_allowed(&mut state, &row.id, &send).await?;
-        let promise = self.promise_turn(&send, &row, &turn, read)?;
+        let promise = self.promise_turn(&send, &row, &turn, read).await?;
         match self.tables.create_task(&row, &turn, promise).await {
             Ok(()) => {}
             // The same message was sent at the same time.
@@ -218,7 +218,7 @@ impl Tasks {
         let loaded = state.loaded.as_ref().ok_or(ProtocolError::Internal)?;
         let now = clock::now().max(loaded.projection.status_at());
         let turn = send.new_turn(now);
-        let promise = self.promise_turn(&send, &loaded.row, &turn, read)?;
+        let promise = self.promise_turn(&send, &loaded.row, &turn, read).await?;
         match self.tables.add_turn(&loaded.row, &turn, promise).await {
             Ok(()) => {}
             Err(StoreError::Conflict { .. }) => {
@@ -279,7 +279,7 @@ impl Tasks {
     }
 
     /// Returns the statement that queues the turn of a message.
-    fn promise_turn(
+    async fn promise_turn(
         &self,
         send: &IncomingMessage<'_>,
         row: &TaskRow,
@@ -292,7 +292,8 @@ impl Tasks {
             trace: row.traceparent.clone(),
         };
         let request = build_turn_request(sender, row.session.clone(), turn.turn, read);
-        self.find_runtime(send.caller)?.promise_turn(&request).map_err(internal_error)
+        let runtime = self.find_runtime(send.caller)?;
+        runtime.promise_turn(&request).await.map_err(internal_error)
     }
 
     /// Starts a turn that is queued, or ends the task if not everything that belongs to it can be

@@ -19,6 +19,7 @@ pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
         Migration { version: 1, sqlite: TABLES, postgres: TABLES },
         Migration { version: 2, sqlite: TURN_INDEX, postgres: TURN_INDEX },
         Migration { version: 3, sqlite: SQLITE_SEALED, postgres: POSTGRES_SEALED },
+        Migration { version: 4, sqlite: ERASURES, postgres: ERASURES },
     ],
 };
 
@@ -27,6 +28,9 @@ const TURN_INDEX: &str = "CREATE INDEX a2a_turns_of_turn ON a2a_turns (turn);";
 // `token` and `credentials` are what an earlier version stored in plain text; now both are in `sealed`.
 const SQLITE_SEALED: &str = "ALTER TABLE a2a_notifications ADD COLUMN sealed BLOB;";
 const POSTGRES_SEALED: &str = "ALTER TABLE a2a_notifications ADD COLUMN sealed BYTEA;";
+
+// Names the tables whose files still have to be freed of what was in them in plain text.
+const ERASURES: &str = "CREATE TABLE a2a_erasures (name TEXT NOT NULL PRIMARY KEY);";
 
 // `pending` is the message of a turn that an earlier version accepted and that may not have begun;
 // now such a turn is in the queue of the journal. `ended` says how a task ended that no event of its turns ended. `revealed` is 0 while it

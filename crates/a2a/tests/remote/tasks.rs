@@ -22,6 +22,7 @@ fn request(session: &SessionId, turn: TurnId, call: &CallId, text: &str) -> Remo
         user_text: format!("user: {text}"),
         images: Vec::new(),
         trace: None,
+        scrubber: lango_runtime::Scrubber::default(),
         words: mpsc::channel(64).0,
         cancel: CancellationToken::new(),
     }

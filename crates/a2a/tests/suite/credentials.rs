@@ -131,6 +131,42 @@ pub(crate) async fn plain_text_of_an_earlier_version_is_sealed_and_erased(
     assert_eq!(uses.len(), 1, "{uses:?}");
 }
 
+pub(crate) async fn an_erasure_that_failed_is_made_up_for(location: DatabaseLocation) {
+    let first = serve(&location, options()).await;
+    let task = begin_task(&first).await;
+    first.endpoint.close().await;
+    drop(first);
+    let database = open(&location).await;
+    let run = async |sql: &'static str| database.write(Statement::new(sql).into()).await.unwrap();
+    let old = Statement::new(
+        "INSERT INTO a2a_notifications (task, id, url, token, scheme, credentials, version, sent, done) \
+         VALUES ($1, 'mine', 'http://127.0.0.1:9/', $2, 'Bearer', $3, '1.0', 0, 1)",
+    );
+    let old = old.bind(task.as_str().unwrap()).bind(TOKEN).bind(CREDENTIALS);
+    database.write(old.into()).await.unwrap();
+    let store = open_key_store(&location, database.clone()).await;
+    if let DatabaseLocation::Postgres(_) = location {
+        // A table that refers to this one keeps it from being written anew.
+        run("CREATE TABLE referring (task TEXT, id TEXT, \
+             FOREIGN KEY (task, id) REFERENCES a2a_notifications (task, id))")
+        .await;
+        seal_plain_credentials(&database, &store).await.unwrap_err();
+        checkpoint(&location, &database).await;
+        assert!(has(&raw_bytes(&location, &database).await, TOKEN), "it was erased all the same");
+        run("DROP TABLE referring").await;
+    } else {
+        assert_eq!(seal_plain_credentials(&database, &store).await.unwrap(), 1);
+        // As if the process had ended before it erased the log.
+        run("INSERT INTO a2a_erasures (name) VALUES ('a2a_notifications')").await;
+    }
+    assert_eq!(seal_plain_credentials(&database, &store).await.unwrap(), 0);
+    checkpoint(&location, &database).await;
+    let bytes = raw_bytes(&location, &database).await;
+    assert!(!has(&bytes, TOKEN) && !has(&bytes, CREDENTIALS), "it is still in the files");
+    let due = database.query(Statement::new("SELECT name FROM a2a_erasures")).await.unwrap();
+    assert!(due.is_empty(), "{due:?}");
+}
+
 /// Moves what was written to the files of the tables.
 async fn checkpoint(location: &DatabaseLocation, database: &Database) {
     if let DatabaseLocation::Postgres(_) = location {

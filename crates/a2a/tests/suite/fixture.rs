@@ -212,6 +212,7 @@ pub(crate) async fn serve(location: &DatabaseLocation, options: ServerOptions) -
         advisor: None,
         spend_guard: None,
         scrubber: Scrubber::default(),
+        key_store: None,
         settings: lango_runtime::Settings::default(),
         workspace: "/a/place/on/this/machine".to_owned(),
         remote_agents: BTreeMap::new(),

@@ -32,6 +32,7 @@ lango_store::on_both_engines! {
     notifications::what_was_not_sent_is_sent_after_a_restart,
     credentials::what_proves_who_posts_is_encrypted_and_needs_an_unlocked_vault,
     credentials::plain_text_of_an_earlier_version_is_sealed_and_erased,
+    credentials::an_erasure_that_failed_is_made_up_for,
     credentials::a_proof_in_another_row_is_not_sent,
     restart::a_killed_process_is_made_up_for,
     restart::an_answer_that_waited_does_not_push_out_what_ran,

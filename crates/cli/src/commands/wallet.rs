@@ -1,7 +1,7 @@
 //! `lango wallet`: shows the account that payments are made from, and the payments.
 
 use lango_app::Stores;
-use lango_payments::{LimitsView, PaymentDesk, PaymentError, PaymentView, Payments};
+use lango_payments::{LimitsView, PaymentDesk, PaymentView, Payments};
 use lango_protocol::Timestamp;
 use serde::Serialize;
 
@@ -76,15 +76,9 @@ async fn history(
     offline: bool,
     json: bool,
 ) -> Result<(), Failure> {
-    if !offline && !payments.list_latest(1).await?.is_empty() {
-        match payments.reconcile().await {
-            Ok(_) => {}
-            Err(PaymentError::Chain(error)) => printer.note(&error.to_string()),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    let latest = payments.list_latest(limit).await?;
-    let views: Vec<PaymentView> = latest.iter().map(PaymentView::from).collect();
+    let history = payments.view_history(limit, offline).await?;
+    history.notes.iter().for_each(|note| printer.note(note));
+    let views = history.payments;
     if json {
         return Ok(printer.json(&views)?);
     }

@@ -68,6 +68,7 @@ pub(crate) async fn runtime_in(directory: &TempDir, server: &ScriptedServer) -> 
         advisor: None,
         spend_guard: None,
         scrubber: Scrubber::default(),
+        key_store: None,
         settings: Settings::default(),
         workspace: String::new(),
         remote_agents: BTreeMap::new(),

@@ -16,7 +16,8 @@ use crate::following::{recorded, runtime_in, watched};
 async fn promise(runtime: &Runtime, directory: &TempDir, request: &TurnRequest) {
     let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
     let database = Database::open(&location).await.unwrap();
-    database.write(runtime.promise_turn(request).unwrap().into()).await.unwrap();
+    let promise = runtime.promise_turn(request).await.unwrap();
+    database.write(promise.into()).await.unwrap();
 }
 
 fn request(session: &SessionId, input: impl Into<TurnInput>) -> TurnRequest {

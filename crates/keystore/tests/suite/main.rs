@@ -7,6 +7,7 @@ mod fixture;
 mod handles;
 mod keys;
 mod recording;
+mod scrubbing;
 
 lango_store::on_both_engines! {
     entries::a_value_is_stored_used_replaced_listed_and_deleted,
@@ -21,6 +22,13 @@ lango_store::on_both_engines! {
     keys::of_two_processes_that_replace_the_key_at_once_none_loses_a_value,
     keys::a_lost_and_a_foreign_key_file_are_named,
     keys::a_vault_whose_key_is_lost_starts_anew_from_an_export,
+    keys::guesses_that_are_made_at_once_wait_for_each_other,
+    keys::a_passphrase_of_the_environment_is_tried_once,
+    keys::a_locked_vault_stays_locked_for_a_process_with_the_passphrase,
+    keys::a_key_file_that_is_used_again_is_not_removed_by_another_process,
+    keys::only_a_lost_key_lets_a_vault_start_anew,
+    keys::a_changed_a_cut_and_a_swapped_wrap_are_found,
+    scrubbing::a_running_process_learns_what_others_store_and_unlock,
     recording::every_use_is_recorded_in_a_chain_that_can_be_verified,
     recording::many_uses_at_once_are_all_recorded,
     handles::a_handle_is_resolved_only_in_its_conversation,

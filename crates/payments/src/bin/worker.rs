@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lango_egress::{Guard, Rules};
 use lango_payments::{
-    KeySigner, Network, PaymentError, PaymentLimits, PaymentSettings, Payments, UsdcAmount, Wallet,
-    WalletKey,
+    FetchOutcome, IdempotencyKey, KeySigner, Network, PaymentError, PaymentLimits, PaymentSettings,
+    Payments, UsdcAmount, Wallet, WalletKey,
 };
 use lango_store::Database;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// The settings that the tests share with this program.
@@ -29,13 +31,31 @@ fn settings(network: Network, per_day: UsdcAmount) -> PaymentSettings {
     }
 }
 
+/// Makes one payment: to an account, or for a page if the recipient is the address of one.
+async fn pay(
+    payments: Payments,
+    recipient: String,
+    key: IdempotencyKey,
+) -> Result<(), PaymentError> {
+    let cancel = CancellationToken::new();
+    if !recipient.starts_with("http") {
+        let order = payments.order_transfer(&recipient, "0.01", "a payment of the worker")?;
+        return payments.send(&order, &key, &cancel).await.map(drop);
+    }
+    let rules = Rules::parse(&["127.0.0.1".to_owned()], &[], &[]);
+    let guard = Guard::new(rules.map_err(|error| PaymentError::Defect(error.to_string()))?);
+    let FetchOutcome::Price(offer) = payments.fetch(&guard, &recipient).await? else {
+        return Err(PaymentError::Defect("the page costs nothing".to_owned()));
+    };
+    payments.fetch_paid(&guard, &offer, &key, &cancel).await.map(drop)
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [database, url, chain_id, token, key, recipient, name, first, end, per_day] =
+    let [database, url, chain_id, token, key, recipient, name, first, end, per_day, at_once] =
         arguments.as_slice()
     else {
-        let usage =
-            "lango-payments-worker DATABASE URL CHAIN TOKEN KEY RECIPIENT NAME FIRST END PER_DAY";
+        let usage = "lango-payments-worker DATABASE URL CHAIN TOKEN KEY RECIPIENT NAME FIRST END PER_DAY AT_ONCE";
         return Err(format!("usage: {usage}").into());
     };
     let mut bytes = [0; 32];
@@ -48,14 +68,28 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let database = Database::open(&database.parse()?).await?;
         let payments = Payments::open(database, settings(network, per_day), Some(wallet)).await?;
         payments.reconcile().await?;
+        let at_once: usize = at_once.parse()?;
+        let mut running = JoinSet::new();
         for number in first.parse::<u32>()?..end.parse::<u32>()? {
-            let order = payments.order_transfer(recipient, "0.01", "a payment of the worker")?;
             let key = format!("{name} {number}").parse()?;
-            match payments.send(&order, &key, &CancellationToken::new()).await {
-                Ok(_) | Err(PaymentError::Limit(_)) => {}
-                Err(error) => return Err(error.into()),
+            running.spawn(pay(payments.clone(), recipient.clone(), key));
+            while running.len() >= at_once {
+                check(running.join_next().await)?;
             }
+        }
+        while let Some(ended) = running.join_next().await {
+            check(Some(ended))?;
         }
         Ok(())
     })
+}
+
+type PaymentEnd = Result<Result<(), PaymentError>, tokio::task::JoinError>;
+
+/// Returns an error unless a payment was made, a limit was in its way, or a process before made it.
+fn check(ended: Option<PaymentEnd>) -> Result<(), Box<dyn std::error::Error>> {
+    match ended.transpose()? {
+        None | Some(Ok(()) | Err(PaymentError::Limit(_) | PaymentError::Offer(_))) => Ok(()),
+        Some(Err(error)) => Err(error.into()),
+    }
 }

@@ -16,6 +16,7 @@ use crate::PaymentError;
 
 pub use change::Change;
 pub(crate) use read::age_of;
+pub use read::{DamagedPayment, PaymentList};
 
 /// The payments of one database. Clones share it.
 #[derive(Clone)]

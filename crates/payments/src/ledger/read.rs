@@ -1,5 +1,6 @@
 //! Reads payments. A row that does not fit its own order is refused.
 
+use std::fmt;
 use std::time::Duration;
 
 use alloy_primitives::B256;
@@ -17,6 +18,31 @@ const COLUMNS: &str = "id, idempotency_key, revision, state, order_text, order_d
      transaction_hash, authorization_nonce, valid_after, valid_before, signed_bytes, block, fee, \
      detail, created_at, updated_at, recipient, amount, chain_id, sender";
 
+/// Payments of the ledger, and what of it cannot be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PaymentList {
+    /// The payments.
+    pub payments: Vec<Payment>,
+    /// The rows that this program cannot have written.
+    pub damaged: Vec<DamagedPayment>,
+}
+
+/// A row that is no payment. It counts for the limits as far as it can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedPayment {
+    /// What stands there as its id.
+    pub id: String,
+    /// The reason.
+    pub reason: String,
+}
+
+impl fmt::Display for DamagedPayment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, reason } = self;
+        write!(f, "payment {id} cannot be read: {reason}")
+    }
+}
+
 impl Ledger {
     /// Returns the payment of a key.
     pub async fn find_by_key(&self, key: &IdempotencyKey) -> Result<Option<Payment>, PaymentError> {
@@ -31,25 +57,10 @@ impl Ledger {
     }
 
     /// Returns the latest payments, the newest first.
-    pub async fn list_latest(&self, limit: u32) -> Result<Vec<Payment>, PaymentError> {
+    pub async fn list_latest(&self, limit: u32) -> Result<PaymentList, PaymentError> {
         let sql =
             format!("SELECT {COLUMNS} FROM payments ORDER BY created_at DESC, id DESC LIMIT $1");
-        self.read(Statement::new(sql).bind(i64::from(limit))).await
-    }
-
-    /// Returns the payments of a network since a time, the oldest first.
-    pub async fn list_since(
-        &self,
-        chain_id: u64,
-        since: Timestamp,
-    ) -> Result<Vec<Payment>, PaymentError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM payments WHERE chain_id = $1 AND created_at >= $2 \
-             ORDER BY created_at, id"
-        );
-        let statement =
-            Statement::new(sql).bind(chain_to_sql(chain_id)).bind(since.as_microseconds());
-        self.read(statement).await
+        self.read_list(Statement::new(sql).bind(i64::from(limit))).await
     }
 
     /// Returns the payments of a network that are not settled, and the settled ones of its latest
@@ -58,7 +69,7 @@ impl Ledger {
         &self,
         chain_id: u64,
         recent_block: u64,
-    ) -> Result<Vec<Payment>, PaymentError> {
+    ) -> Result<PaymentList, PaymentError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM payments WHERE chain_id = $1 \
              AND (state NOT IN ('confirmed', 'failed') OR block >= $2) \
@@ -66,7 +77,7 @@ impl Ledger {
         );
         let statement =
             Statement::new(sql).bind(chain_to_sql(chain_id)).bind(chain_to_sql(recent_block));
-        self.read(statement).await
+        self.read_list(statement).await
     }
 
     /// Returns every change of a payment in order.
@@ -85,6 +96,20 @@ impl Ledger {
             })
         };
         Ok(rows.iter().map(read).collect::<Result<_, _>>()?)
+    }
+
+    async fn read_list(&self, statement: Statement) -> Result<PaymentList, PaymentError> {
+        let mut list = PaymentList::default();
+        for row in &self.database.query(statement).await? {
+            match read_payment(row) {
+                Ok(payment) => list.payments.push(payment),
+                Err(error) => {
+                    let (id, reason) = (row.text(0)?.to_owned(), error.to_string());
+                    list.damaged.push(DamagedPayment { id, reason });
+                }
+            }
+        }
+        Ok(list)
     }
 
     async fn read(&self, statement: Statement) -> Result<Vec<Payment>, PaymentError> {

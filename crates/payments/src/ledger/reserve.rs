@@ -19,9 +19,11 @@ const LIMIT_WINDOW: Duration = Duration::from_hours(24);
 /// Limits the attempts to reserve while other payments come and go in between.
 const MAX_ATTEMPT_COUNT: usize = 3;
 
-// An amount that failed does not count. Rows of the future, from before a clock was set back, do.
-const SUM_OF_DAY: &str = "SELECT COALESCE(SUM(amount), 0) FROM payments \
-     WHERE chain_id = $1 AND created_at > $2 AND state <> 'failed'";
+// An amount that failed does not count. One that can still be paid does, however old it is, and one
+// that was paid counts from its last change on. Rows of the future, from before a clock was set back,
+// count as well.
+const SUM_SINCE: &str = "SELECT COALESCE(SUM(amount), 0) FROM payments WHERE chain_id = $1 \
+     AND state <> 'failed' AND (state <> 'confirmed' OR created_at > $2 OR updated_at > $2)";
 
 impl Ledger {
     /// Reserves a payment, or returns the one that has this key.
@@ -76,8 +78,8 @@ impl Ledger {
              state, order_text, order_digest, sender, recipient, amount) \
              SELECT CAST($1 AS BIGINT), CAST($3 AS BIGINT), CAST($3 AS BIGINT), $4, $5, 1, \
              'reserved', $6, $7, $8, $9, CAST($10 AS BIGINT) \
-             WHERE ({SUM_OF_DAY}) + CAST($10 AS BIGINT) <= CAST($11 AS BIGINT) \
-             AND ({SUM_OF_DAY} AND recipient = $9) + CAST($10 AS BIGINT) <= CAST($12 AS BIGINT)"
+             WHERE ({SUM_SINCE}) + CAST($10 AS BIGINT) <= CAST($11 AS BIGINT) \
+             AND ({SUM_SINCE} AND recipient = $9) + CAST($10 AS BIGINT) <= CAST($12 AS BIGINT)"
         );
         let statement = Statement::new(sql)
             .bind(chain_to_sql(order.chain_id()))
@@ -109,13 +111,10 @@ impl Ledger {
         recipient: Option<AccountAddress>,
     ) -> Result<Spending, PaymentError> {
         let since = window_start(Timestamp::now());
-        let day = Statement::new(format!("SELECT CAST(({SUM_OF_DAY}) AS BIGINT)"))
-            .bind(chain_to_sql(chain_id))
-            .bind(since);
-        let mut spending =
-            Spending { day: self.read_sum(day).await?, to_recipient: UsdcAmount::ZERO };
+        let day = self.read_spending_since(chain_id, since).await?;
+        let mut spending = Spending { day, to_recipient: UsdcAmount::ZERO };
         if let Some(recipient) = recipient {
-            let sql = format!("SELECT CAST(({SUM_OF_DAY} AND recipient = $3) AS BIGINT)");
+            let sql = format!("SELECT CAST(({SUM_SINCE} AND recipient = $3) AS BIGINT)");
             let of_recipient = Statement::new(sql)
                 .bind(chain_to_sql(chain_id))
                 .bind(since)
@@ -123,6 +122,19 @@ impl Ledger {
             spending.to_recipient = self.read_sum(of_recipient).await?;
         }
         Ok(spending)
+    }
+
+    /// Returns the sum of what was paid on a network since a time, in microseconds since the epoch, or
+    /// may have been, counted as the limits count it.
+    pub(crate) async fn read_spending_since(
+        &self,
+        chain_id: u64,
+        since: i64,
+    ) -> Result<UsdcAmount, PaymentError> {
+        let sum = Statement::new(format!("SELECT CAST(({SUM_SINCE}) AS BIGINT)"))
+            .bind(chain_to_sql(chain_id))
+            .bind(since);
+        self.read_sum(sum).await
     }
 
     async fn read_sum(&self, statement: Statement) -> Result<UsdcAmount, PaymentError> {

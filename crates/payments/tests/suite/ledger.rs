@@ -34,7 +34,7 @@ pub(crate) async fn a_key_is_one_payment(location: DatabaseLocation) {
         let error = ledger.reserve(&other, &key("k"), &limits).await.unwrap_err();
         assert!(matches!(error, PaymentError::KeyInUse { .. }), "{error}");
     }
-    assert_eq!(ledger.list_latest(10).await.unwrap(), [first]);
+    assert_eq!(ledger.list_latest(10).await.unwrap().payments, [first]);
 }
 
 pub(crate) async fn limits_count_what_is_reserved_paid_or_unknown(location: DatabaseLocation) {
@@ -119,4 +119,54 @@ pub(crate) async fn a_row_that_was_changed_is_refused(location: DatabaseLocation
         let error = ledger.find(payment.id).await.unwrap_err();
         assert!(matches!(error, PaymentError::Store(_)), "{change}: {error}");
     }
+}
+
+pub(crate) async fn an_open_payment_counts_however_old_it_is(location: DatabaseLocation) {
+    let (ledger, limits) = (open(&location).await, limits(3, 3));
+    let database = Database::open(&location).await.unwrap();
+    let two = order(RECIPIENT, 2_000_000);
+    let reserved = ledger.reserve(&two, &key("old"), &limits).await.unwrap();
+    let signed = ledger.record_signed(&reserved, signed(0)).await.unwrap().unwrap();
+    let unknown = ledger.advance(&signed, PaymentState::Unknown, Change::default()).await.unwrap();
+    let make_older = async || {
+        let sql = "UPDATE payments SET created_at = created_at - $1, updated_at = updated_at - $1";
+        let older = Statement::new(sql).bind(25 * 60 * 60 * 1_000_000_i64);
+        database.write(older.into()).await.unwrap();
+    };
+    let spent = async || {
+        let spending = ledger.read_spending(two.chain_id(), Some(two.to())).await.unwrap();
+        (spending.day.units(), spending.to_recipient.units())
+    };
+    make_older().await;
+    assert_eq!(spent().await, (2_000_000, 2_000_000), "it can still be paid");
+    let error = ledger.reserve(&two, &key("too much"), &limits).await.unwrap_err();
+    assert!(matches!(error, PaymentError::Limit(LimitRefusal::Day { .. })), "{error}");
+    // It is paid now, and so counts for a day from now on.
+    let paid = Change::default();
+    ledger.advance(&unknown.unwrap(), PaymentState::Confirmed, paid).await.unwrap().unwrap();
+    assert_eq!(spent().await, (2_000_000, 2_000_000), "it was paid today");
+    make_older().await;
+    assert_eq!(spent().await, (0, 0));
+    ledger.reserve(&two, &key("the next day"), &limits).await.unwrap();
+}
+
+pub(crate) async fn a_row_that_was_changed_keeps_no_other_from_being_listed(
+    location: DatabaseLocation,
+) {
+    let (ledger, limits) = (open(&location).await, limits(10, 10));
+    let database = Database::open(&location).await.unwrap();
+    let mut payments = Vec::new();
+    for name in ["first", "changed", "last"] {
+        let order = order(RECIPIENT, 1_000_000);
+        payments.push(ledger.reserve(&order, &key(name), &limits).await.unwrap());
+    }
+    let update = Statement::new("UPDATE payments SET amount = 1 WHERE id = $1")
+        .bind(payments[1].id.to_string());
+    database.write(update.expect_rows(1).into()).await.unwrap();
+    let listed = ledger.list_latest(10).await.unwrap();
+    let ids: Vec<_> = listed.payments.iter().map(|payment| payment.id).collect();
+    assert_eq!(ids, [payments[2].id, payments[0].id]);
+    assert_eq!(listed.damaged.len(), 1);
+    assert_eq!(listed.damaged[0].id, payments[1].id.to_string());
+    assert!(listed.damaged[0].to_string().contains("does not fit its order"), "{listed:?}");
 }

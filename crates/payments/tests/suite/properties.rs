@@ -43,7 +43,7 @@ pub(crate) async fn limits_hold_under_any_interleaving(location: DatabaseLocatio
         per_recipient: UsdcAmount::from_whole(8),
         ..PaymentLimits::default()
     };
-    let mut runner = TestRunner::default();
+    let mut runner = TestRunner::deterministic();
     let processes = prop::collection::vec(prop::collection::vec(ledger_step(), 1..12), 4);
     let (mut reserved, mut refused) = (0, 0);
     for case in 0..12_u64 {
@@ -129,7 +129,7 @@ async fn check_sums(ledger: &Ledger, network: &Network, limits: &PaymentLimits) 
         assert!(spending.to_recipient <= limits.per_recipient, "{spending:?}");
     }
     // The same, added up from the payments themselves.
-    let payments = ledger.list_latest(u32::MAX).await.unwrap();
+    let payments = ledger.list_latest(u32::MAX).await.unwrap().payments;
     let counted = payments.iter().filter(|payment| {
         payment.order.chain_id() == network.chain_id && payment.state != PaymentState::Failed
     });
@@ -174,7 +174,7 @@ pub(crate) async fn every_journal_reconciles_to_the_chain(location: DatabaseLoca
             settings.receipt_timeout = std::time::Duration::from_millis(60);
         })
         .await;
-    let mut runner = TestRunner::default();
+    let mut runner = TestRunner::deterministic();
     let steps = prop::collection::vec(chain_step(), 60).new_tree(&mut runner).unwrap().current();
     let mut orders: Vec<(usize, String)> = Vec::new();
     for (number, step) in steps.iter().enumerate() {
@@ -216,7 +216,7 @@ pub(crate) async fn every_journal_reconciles_to_the_chain(location: DatabaseLoca
         quick.reconcile().await.unwrap();
     }
     let mut expected = [0_u64; 2];
-    let payments = quick.list_latest(u32::MAX).await.unwrap();
+    let payments = quick.list_latest(u32::MAX).await.unwrap().payments;
     assert_eq!(payments.len(), orders.len());
     for payment in &payments {
         assert!(payment.state.is_settled(), "{steps:?}: {payment:?}");

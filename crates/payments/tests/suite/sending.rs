@@ -40,7 +40,7 @@ pub(crate) async fn a_new_wallet_receives_and_pays(location: DatabaseLocation) {
     assert_eq!(node.units_of(RECIPIENT.parse().unwrap()).await, 2_000_001);
     assert_eq!(payments.read_balance().await.unwrap().usdc.units(), 2_999_999);
     assert_eq!(payments.read_spending(None).await.unwrap().day.units(), 2_000_001);
-    let listed = payments.list_latest(10).await.unwrap();
+    let listed = payments.list_latest(10).await.unwrap().payments;
     assert_eq!(listed, std::slice::from_ref(&payment));
     let changes = payments.ledger().list_changes(payment.id).await.unwrap();
     let states: Vec<_> = changes.iter().map(|change| change.state).collect();

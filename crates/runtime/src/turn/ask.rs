@@ -71,6 +71,7 @@ impl Turn {
         // Nothing of a request to the embedded model leaves this machine.
         let is_remote = agent.model.model.id().provider != EMBEDDED_PROVIDER;
         let privacy = self.shared.settings.privacy.as_deref().filter(|_| is_remote);
+        self.shared.learn_secrets().await;
         let mut guard = RequestGuard::apply(&self.shared.scrubber, privacy, &mut request);
         let request_size = RequestSize::of(&request);
         let limit = self.shared.settings.reply_bytes;

@@ -50,6 +50,7 @@ impl Turn {
             user_text: message.rendered().into_owned(),
             images: self.images.clone(),
             trace: sender.and_then(|sender| sender.trace),
+            scrubber: self.shared.scrubber.clone(),
             words,
             cancel: self.cancel.child_token(),
         };
@@ -126,6 +127,9 @@ impl Turn {
         role: SpeakerRole<'_>,
         step: u32,
     ) -> Result<RemoteReply, TurnStop> {
+        self.shared.learn_secrets().await;
+        // One for the whole reply: a secret may be cut anywhere.
+        let mut leaks = self.shared.scrubber.stream();
         let mut reply_future = agent.ask(request);
         let mut remaining = self.shared.settings.reply_bytes;
         loop {
@@ -137,13 +141,20 @@ impl Turn {
                     return Err(TurnStop::Interrupted);
                 }
                 Some(piece) = pieces.recv() => {
-                    let piece = self.sanitize(truncate(&piece, remaining));
+                    let piece = make_plain(truncate(&piece, remaining));
                     remaining -= piece.len().min(remaining);
+                    let piece = leaks.push(&piece);
                     if !piece.is_empty() {
                         self.recorder.show_text(speaker, step, piece, ends_turn(role)).await;
                     }
                 }
-                reply = &mut reply_future => return Ok(reply),
+                reply = &mut reply_future => {
+                    let rest = leaks.finish();
+                    if !rest.is_empty() {
+                        self.recorder.show_text(speaker, step, rest, ends_turn(role)).await;
+                    }
+                    return Ok(reply);
+                }
             }
         }
     }
@@ -151,9 +162,14 @@ impl Turn {
     /// Makes untrusted text safe to show: truncates it, and removes control characters, markers and
     /// known secrets.
     fn sanitize(&self, text: &str) -> String {
-        let text = truncate(text, self.shared.settings.reply_bytes);
-        let printable = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
-        let text: String = text.chars().filter(printable).collect();
-        self.shared.scrubber.scrub(&marker::remove_rejection_markers(&text)).into_owned()
+        let text = make_plain(truncate(text, self.shared.settings.reply_bytes));
+        self.shared.scrubber.scrub(&text).into_owned()
     }
+}
+
+/// Removes control characters and markers.
+fn make_plain(text: &str) -> String {
+    let printable = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    let text: String = text.chars().filter(printable).collect();
+    marker::remove_rejection_markers(&text)
 }

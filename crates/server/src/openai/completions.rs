@@ -164,7 +164,7 @@ async fn begin_turn(
     let turn = build_turn_request(caller, &request, &choice, TurnId::generate());
     let key_record =
         KeyRecord { request: digest.clone(), session: turn.session.clone(), turn: turn.turn };
-    let promise = runtime.promise_turn(&turn)?;
+    let promise = runtime.promise_turn(&turn).await?;
     if shared.keys.store_key(caller, key, &key_record, promise).await? {
         let (session, id) = (turn.session, turn.turn);
         let source = EventSource::First(runtime.drive_turn(session.clone(), id));

@@ -70,6 +70,7 @@ impl TestServer {
             advisor: None,
             spend_guard: None,
             scrubber: Scrubber::default(),
+            key_store: None,
             settings: Settings::default(),
             workspace: String::new(),
             remote_agents: BTreeMap::new(),

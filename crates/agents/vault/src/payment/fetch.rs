@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::arguments::AmountArgument;
+use super::first_decision::FirstDecision;
 use super::proposal::{propose_order, propose_refused};
 use super::send::report_payment;
 use super::{check_owner, convert_error};
@@ -37,6 +38,9 @@ pub(crate) struct FetchArguments {
     url: String,
     /// The most USDC to pay for it. Without it nothing is paid, and the price is told.
     max_amount: Option<AmountArgument>,
+    /// The price that was shown; none if there was none, and nothing is paid.
+    #[serde(skip)]
+    decided: FirstDecision<Option<Offer>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -55,9 +59,12 @@ impl FetchPaid {
         Self { desk, guard, offers: Mutex::default() }
     }
 
+    /// Returns the price that the call was decided on, which stays the same if another call reads
+    /// another price meanwhile.
     fn offer(&self, arguments: &FetchArguments) -> Option<(Offer, AmountArgument)> {
-        let offer = self.offers.lock().get(&arguments.url).cloned();
-        offer.zip(arguments.max_amount)
+        let FetchArguments { url, max_amount, decided } = arguments;
+        let known = || max_amount.and_then(|_| self.offers.lock().get(url).cloned());
+        decided.get_or_decide(known).zip(*max_amount)
     }
 
     async fn read_price(&self, url: &str) -> Result<FetchResult, PaymentError> {
@@ -112,7 +119,7 @@ impl Tool for FetchPaid {
         self.offers.lock().remove(&arguments.url);
         offer.check_price(max_amount.0).map_err(|error| convert_error(error.into()))?;
         let key = context.call.to_string().parse().map_err(convert_error)?;
-        let payments = self.desk.payments();
+        let payments = self.desk.find_wallet().await.map_err(convert_error)?;
         let paid = payments.fetch_paid(&self.guard, &offer, &key, &context.cancel).await;
         let PaidPage { payment, page } = paid.map_err(convert_error)?;
         Ok(FetchResult::Paid {

@@ -28,6 +28,9 @@ pub(crate) struct PaymentHistory {
     /// The sums of what was paid, or may have been.
     spent: SpendingView,
     payments: Vec<PaymentView>,
+    /// What cannot be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    damaged: Vec<String>,
 }
 
 impl ListPayments {
@@ -55,7 +58,9 @@ impl Tool for ListPayments {
         let payments = self.desk.payments();
         let latest = payments.list_latest(limit).await.map_err(convert_error)?;
         let spent = payments.view_spending().await.map_err(convert_error)?;
-        Ok(PaymentHistory { spent, payments: latest.iter().map(PaymentView::from).collect() })
+        let damaged = latest.damaged.iter().map(ToString::to_string).collect();
+        let payments = latest.payments.iter().map(PaymentView::from).collect();
+        Ok(PaymentHistory { spent, payments, damaged })
     }
 
     fn describe(&self, _: &HistoryArguments) -> Option<String> {
@@ -63,12 +68,14 @@ impl Tool for ListPayments {
     }
 
     fn report(&self, _: &HistoryArguments, output: &PaymentHistory) -> Option<CallReport> {
-        let PaymentHistory { spent, payments } = output;
+        let PaymentHistory { spent, payments, damaged } = output;
         let count = plural(payments.len(), "payment", "payments");
         let SpendingView { day, week, month } = spent;
         let summary = format!("{count}: {day} today, {week} in 7 days, {month} in 30 days.");
         let lines: Vec<String> = payments.iter().map(render_line).collect();
         let report = CallReport::new(summary).data(output);
+        let report =
+            damaged.iter().fold(report, |report, damaged| report.note(make_line_visible(damaged)));
         Some(if lines.is_empty() { report } else { report.verbatim(lines.join("\n")) })
     }
 }

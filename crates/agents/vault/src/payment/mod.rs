@@ -3,6 +3,7 @@
 mod arguments;
 mod create_wallet;
 mod fetch;
+mod first_decision;
 mod history;
 mod proposal;
 mod send;

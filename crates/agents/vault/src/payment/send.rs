@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::arguments::{AddressArgument, AmountArgument};
+use super::first_decision::FirstDecision;
 use super::proposal::{propose_order, propose_refused};
 use super::{check_owner, convert_error};
 
@@ -33,6 +34,9 @@ pub(crate) struct SendArguments {
     purpose: String,
     /// The same key never pays twice.
     idempotency_key: Option<String>,
+    /// The order that was shown.
+    #[serde(skip)]
+    decided: FirstDecision<Result<PaymentOrder, PaymentError>>,
 }
 
 impl SendPayment {
@@ -42,8 +46,9 @@ impl SendPayment {
 
     /// Makes the one order that is proposed, approved and signed.
     fn order(&self, arguments: &SendArguments) -> Result<PaymentOrder, PaymentError> {
-        let SendArguments { to, amount, purpose, .. } = arguments;
-        self.desk.payments().order_transfer_to(to.0, amount.0, purpose)
+        let SendArguments { to, amount, purpose, decided, .. } = arguments;
+        let payments = self.desk.payments();
+        decided.get_or_decide(|| payments.order_transfer_to(to.0, amount.0, purpose))
     }
 }
 
@@ -62,10 +67,20 @@ impl Tool for SendPayment {
         context: ToolContext,
     ) -> Result<PaymentView, ToolError> {
         check_owner(&context)?;
-        let order = self.order(&arguments).map_err(convert_error)?;
+        // A wallet that another process created is found here, for the next call: this one was decided
+        // on without it.
+        let order = self.order(&arguments);
+        let payments = self.desk.find_wallet().await.map_err(convert_error)?;
+        let order = match order {
+            Err(PaymentError::NoWallet) if payments.wallet().is_ok() => {
+                let reason = "the wallet was created by another process just now; nothing was paid. \
+                              Call again, so that the user sees the payment";
+                return Err(ToolError::Failed(reason.to_owned()));
+            }
+            order => order.map_err(convert_error)?,
+        };
         let key = arguments.idempotency_key.unwrap_or_else(|| context.call.to_string());
         let key: IdempotencyKey = key.parse().map_err(convert_error)?;
-        let payments = self.desk.payments();
         // Earlier payments whose outcome is known by now free what they held of the limits. That it
         // cannot be found out now changes nothing.
         let _ = tokio::time::timeout(RECONCILE_TIMEOUT, payments.reconcile()).await;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lango_egress::{Guard, Rules};
-use lango_payments::testing::TestNode;
+use lango_payments::testing::{Shop, Terms, TestNode};
 use lango_payments::{
     AccountAddress, KeyFuture, PaymentDesk, PaymentSettings, SignerError, UsdcAmount, WalletKey,
     WalletKeyStore, WalletSource, Wei,
@@ -40,15 +40,21 @@ impl WalletKeyStore for MemoryKeys {
 struct Desk {
     node: TestNode,
     tools: Vec<RegisteredTool>,
-    _directory: tempfile::TempDir,
+    keys: Arc<MemoryKeys>,
+    settings: PaymentSettings,
+    directory: tempfile::TempDir,
 }
 
 impl Desk {
     async fn open(change: impl FnOnce(&mut PaymentSettings)) -> Self {
+        let desk = Self::open_without_wallet(change).await;
+        desk.create_wallet().await;
+        desk
+    }
+
+    async fn open_without_wallet(change: impl FnOnce(&mut PaymentSettings)) -> Self {
         let node = TestNode::start().await;
         let directory = tempfile::tempdir().unwrap();
-        let location = DatabaseLocation::Sqlite(directory.path().join("lango.db"));
-        let database = Database::open(&location).await.unwrap();
         let mut settings = PaymentSettings {
             max_fee: Wei(u128::from(u64::MAX)),
             confirmations: 1,
@@ -56,15 +62,31 @@ impl Desk {
             ..PaymentSettings::of(node.network())
         };
         change(&mut settings);
-        let (keys, source) = (Arc::new(MemoryKeys::default()), WalletSource::KeyStore);
+        let keys = Arc::new(MemoryKeys::default());
+        let mut desk = Self { node, tools: Vec::new(), keys, settings, directory };
+        desk.tools = desk.open_tools().await;
+        desk
+    }
+
+    /// Opens the tools as another process would.
+    async fn open_tools(&self) -> Vec<RegisteredTool> {
+        let location = DatabaseLocation::Sqlite(self.directory.path().join("lango.db"));
+        let database = Database::open(&location).await.unwrap();
+        let (settings, keys) = (self.settings.clone(), Arc::clone(&self.keys));
+        let source = WalletSource::KeyStore;
         let desk = PaymentDesk::open(database, settings, source, keys).await.unwrap();
         let guard = Guard::new(Rules::parse(&["127.0.0.1".to_owned()], &[], &[]).unwrap());
-        let tools = payment_tools(&PaymentResources { desk, guard });
-        let this = Self { node, tools, _directory: directory };
-        let created = this.call("payment_create_wallet", "{}").await.unwrap();
+        payment_tools(&PaymentResources { desk, guard })
+    }
+
+    async fn create_wallet(&self) {
+        let created = self.call("payment_create_wallet", "{}").await.unwrap();
         let created: serde_json::Value = serde_json::from_str(&created).unwrap();
-        this.node.fund(created["address"].as_str().unwrap().parse().unwrap(), 100).await;
-        this
+        self.node.fund(created["address"].as_str().unwrap().parse().unwrap(), 100).await;
+    }
+
+    async fn received(&self) -> u64 {
+        self.node.units_of(RECIPIENT.parse().unwrap()).await
     }
 
     fn tool(&self, name: &str) -> &RegisteredTool {
@@ -85,17 +107,20 @@ impl Desk {
         name: &str,
         arguments: &str,
     ) -> Result<String, ToolError> {
-        let context = ToolContext {
-            session: SessionId::generate(),
-            turn: TurnId::generate(),
-            call: CallId::generate(),
-            agent: "vault".parse().unwrap(),
-            space: SpaceAccess::to(space),
-            cancel: CancellationToken::new(),
-            excluded: ExcludedPaths::default(),
-        };
         let prepared = self.tool(name).prepare(arguments)?;
-        Ok(prepared.run(context).await?.text)
+        Ok(prepared.run(context(space)).await?.text)
+    }
+}
+
+fn context(space: Space) -> ToolContext {
+    ToolContext {
+        session: SessionId::generate(),
+        turn: TurnId::generate(),
+        call: CallId::generate(),
+        agent: "vault".parse().unwrap(),
+        space: SpaceAccess::to(space),
+        cancel: CancellationToken::new(),
+        excluded: ExcludedPaths::default(),
     }
 }
 
@@ -196,4 +221,70 @@ async fn no_api_client_reaches_the_wallet() {
         let error = desk.call_as(client, name, &arguments).await.unwrap_err();
         assert!(matches!(error, ToolError::Forbidden(_)), "{name}: {error}");
     }
+}
+
+fn fetch(shop: &Shop, max_amount: Option<&str>) -> String {
+    serde_json::json!({ "url": shop.url(), "max_amount": max_amount }).to_string()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_tells_its_price_first_and_is_paid_as_its_question_showed() {
+    let desk = Desk::open(|_| ()).await;
+    let shop = Shop::open(&desk.node, Terms::of(&desk.node, 2, RECIPIENT)).await;
+    // A price that is not known yet is never paid, whatever the limit is.
+    let first = desk.propose("payment_fetch", &fetch(&shop, Some("5")));
+    assert!(first.summary.contains("Nothing is paid"), "{}", first.summary);
+    let told = desk.call("payment_fetch", &fetch(&shop, Some("5"))).await.unwrap();
+    assert!(told.contains("costs 0.25 USDC") && told.contains(RECIPIENT), "{told}");
+    assert!(shop.presented().is_empty());
+    let question = desk.propose("payment_fetch", &fetch(&shop, Some("5")));
+    for line in [&format!("Pay 0.25 USDC to {RECIPIENT}"), "network fee: paid by the recipient"] {
+        assert!(question.summary.lines().any(|shown| shown == line), "{}", question.summary);
+    }
+    assert_eq!((question.level, question.bound.len()), (Some(SafetyLevel::Dangerous), 1));
+    assert!(question.always_ask.is_some(), "no rule allows a payment");
+    // Less than the price is said before anything is asked of the site.
+    let low = desk.propose("payment_fetch", &fetch(&shop, Some("0.24")));
+    assert!(low.summary.contains("Nothing would be paid"), "{}", low.summary);
+    let paid = desk.call("payment_fetch", &fetch(&shop, Some("5"))).await.unwrap();
+    assert!(paid.contains("paid 0.25 USDC (confirmed)\nthe data"), "{paid}");
+    assert_eq!((desk.received().await, shop.presented().len()), (250_000, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_price_that_another_call_reads_meanwhile_is_not_paid() {
+    let desk = Desk::open(|_| ()).await;
+    let shop = Shop::open(&desk.node, Terms::of(&desk.node, 2, RECIPIENT)).await;
+    desk.call("payment_fetch", &fetch(&shop, None)).await.unwrap();
+    let approved = desk.tool("payment_fetch").prepare(&fetch(&shop, Some("5"))).unwrap();
+    let question = approved.propose().unwrap();
+    assert!(question.summary.contains("Pay 0.25 USDC"), "{}", question.summary);
+    // While a person looks at it, the site wants more, and another call reads that.
+    shop.change(|terms| terms.units = "4000000".to_owned());
+    let told = desk.call("payment_fetch", &fetch(&shop, None)).await.unwrap();
+    assert!(told.contains("costs 4 USDC"), "{told}");
+    assert_eq!(approved.propose().unwrap(), question, "the runtime sees no other call");
+    let error = approved.run(context(Space::Owner)).await.unwrap_err();
+    assert!(error.to_string().contains("the site changed its price"), "{error}");
+    assert!(shop.presented().is_empty());
+    assert_eq!(desk.received().await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wallet_of_another_process_pays_from_the_next_question_on() {
+    let desk = Desk::open_without_wallet(|_| ()).await;
+    let others = desk.open_tools().await;
+    let send = others.iter().find(|tool| tool.name() == "payment_send").unwrap();
+    let early = send.prepare(&payment("2")).unwrap();
+    let question = early.propose().unwrap();
+    assert!(question.summary.contains("there is no wallet"), "{}", question.summary);
+    desk.create_wallet().await;
+    let error = early.run(context(Space::Owner)).await.unwrap_err();
+    assert!(error.to_string().contains("by another process just now"), "{error}");
+    assert_eq!(desk.received().await, 0, "nothing was shown that could be paid");
+    let next = send.prepare(&payment("2")).unwrap();
+    assert!(next.propose().unwrap().summary.starts_with("Pay 2 USDC to"));
+    let paid = next.run(context(Space::Owner)).await.unwrap().text;
+    assert!(paid.contains(r#""state":"confirmed""#), "{paid}");
+    assert_eq!(desk.received().await, 2_000_000);
 }

@@ -191,3 +191,37 @@ async fn what_is_encrypted_for_a_public_age_key_opens_with_its_own_alone() {
     let error = fixture.error("crypto_encrypt", json!({ "data": text, "key": typo })).await;
     assert!(error.contains("is no public key of age"), "{error}");
 }
+
+/// Returns the most memory that this process ever had, in MiB.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() / 1024
+}
+
+/// A file of any size is worked on in pieces.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_file_takes_no_more_memory_than_a_small_one() {
+    const BYTES: u64 = 64 * 1024 * 1024;
+    let fixture = Fixture::new().await;
+    let file = std::fs::File::create(fixture.path("large.bin")).unwrap();
+    file.set_len(BYTES).unwrap();
+    let before = peak_memory();
+    for (tool, arguments) in [
+        ("crypto_hash", json!({ "path": "large.bin" })),
+        ("crypto_create_key", json!({ "name": "signer" })),
+        ("crypto_sign", json!({ "path": "large.bin", "key": "signer" })),
+        ("crypto_encrypt", json!({ "path": "large.bin" })),
+    ] {
+        fixture.output(tool, arguments).await;
+    }
+    let sealed = fixture.path("large.bin.enc");
+    assert!(std::fs::metadata(&sealed).unwrap().len() > BYTES);
+    std::fs::remove_file(fixture.path("large.bin")).unwrap();
+    fixture.output("crypto_decrypt", json!({ "path": "large.bin.enc" })).await;
+    let opened = std::fs::metadata(fixture.path("large.bin")).unwrap();
+    assert_eq!(opened.len(), BYTES);
+    let taken = peak_memory() - before;
+    assert!(taken < 16, "it took {taken} MiB");
+}

@@ -43,6 +43,7 @@ pub(crate) async fn a2a(
                 &directory,
                 &find_agent_name(&directory, &name)?,
                 &text.join(" "),
+                &context.app.scrubber,
             )
             .await
         }

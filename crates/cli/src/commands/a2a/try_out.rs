@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use lango_a2a::remote::Directory;
 use lango_protocol::{AgentName, CallId, SessionId, TurnId};
-use lango_runtime::{RemoteAgent as _, RemoteReply, RemoteRequest};
+use lango_runtime::{RemoteAgent as _, RemoteReply, RemoteRequest, Scrubber};
 use lango_text::make_lines_visible;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +21,7 @@ pub(super) async fn test(
     directory: &Directory,
     name: &AgentName,
     text: &str,
+    scrubber: &Scrubber,
 ) -> Result<ExitStatus, Failure> {
     let start = Instant::now();
     let step = |what: &str, detail: &str| {
@@ -52,6 +53,7 @@ pub(super) async fn test(
         user_text: text.to_owned(),
         images: Vec::new(),
         trace: None,
+        scrubber: scrubber.clone(),
         words,
         cancel: cancel.clone(),
     };
@@ -80,6 +82,7 @@ pub(super) async fn test(
         RemoteReply::Failed { reason } => ("failed", reason, ExitStatus::Failure),
     };
     step(what, "")?;
+    let words = scrubber.scrub(&words);
     printer.print(&format!("{}\n", make_lines_visible(&words, "  | ")))?;
     Ok(code)
 }

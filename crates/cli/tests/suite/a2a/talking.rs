@@ -119,3 +119,35 @@ async fn without_listening_answers_are_waited_for() {
         talk(kind, "streaming = false").await;
     }
 }
+
+/// The agent says a value in two pieces, which are shown as they come.
+#[tokio::test]
+async fn a_secret_that_comes_in_pieces_is_not_shown() {
+    let peer = Peer::start(Kind::PythonRpc, &[]).await;
+    let lango = Lango::playing(&[&handing(TASKS)]).await;
+    configure(&lango, &peer.url(), "");
+    let set = lango.bare(&["secrets", "set", "cut"]).input("chunk 2 chunk 3\n").run().await;
+    assert_eq!(set.code, 0, "{set:?}");
+    let turn = lango.ask("Count, please.").turn().await;
+    assert_eq!(turn.answer(), "chunk 1 [secret:cut] chunk 4 ");
+    assert_eq!(turn.shown(), turn.answer());
+    assert!(turn.count("text_delta") > 1, "it came in pieces");
+}
+
+/// The question is stored until the user answers it, in another process.
+#[tokio::test]
+async fn a_secret_in_a_question_is_not_stored() {
+    let peer = Peer::start(Kind::PythonRpc, &[]).await;
+    let lango = Lango::playing(&[&handing(&[("colour", "ask")])]).await;
+    configure(&lango, &peer.url(), "");
+    let set = lango.bare(&["secrets", "set", "colour"]).input("Which colour?\n").run().await;
+    assert_eq!(set.code, 0, "{set:?}");
+    let asked = lango.ask("The colour, please.").with(&["--session", "q"]).turn().await;
+    assert_eq!(asked.outcome().status, OutcomeStatus::NeedsInput);
+    assert!(asked.answer().contains("[secret:colour]"), "{}", asked.answer());
+    let found = crate::vault::files_with(&lango.home(), "Which colour?");
+    assert_eq!(found, Vec::<String>::new());
+    let said = "The colour, please: blue.";
+    let answered = lango.ask(said).with(&["--session", "q"]).turn().await;
+    assert_eq!(answered.answer(), format!("got: {said}"));
+}

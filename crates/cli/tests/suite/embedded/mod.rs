@@ -8,6 +8,7 @@ mod natural;
 mod questions;
 mod router;
 mod unseen;
+mod vault;
 
 use lango_protocol::EventBody;
 use serde_json::Value;

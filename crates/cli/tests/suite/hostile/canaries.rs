@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::every_tool::{CALLS_IN_REPLY, calls_with, known_tools, script};
 use crate::fixture::{Lango, TO_OPERATOR};
 use crate::invocation::CommandOutput;
+use crate::mcp::peer::{configure, hostile_directory, program, server_homes};
 
 const CANARY: &str = "cnry/7Jx2Qm9Lw4Tz8Kd=Vb5Nc";
 
@@ -197,6 +198,17 @@ const COMMANDS: [&str; 20] = [
     "for i in 1 2 3; do printf '%s' \"$T$T\"; done",
 ];
 
+/// Commands that print the file `$T`, or its form, in some of these ways.
+const FILE_COMMANDS: [&str; 7] = [
+    "cat \"$T\"",
+    "base64 -w 0 <\"$T\"",
+    "rev \"$T\" >&2; exit 3",
+    "od -An -tx1 \"$T\" | tr -d ' \\n'",
+    "cp \"$T\" copied.txt; grep -n . copied.txt; mv copied.txt \"$(tr / _ <\"$T\")\"; ls",
+    "sh -c 'echo $0' \"$(cat \"$T\")\"",
+    "printf '%s\\n' \"$(cat \"$T\")$(cat \"$T\")\"",
+];
+
 /// The vault gives a handle, and the operator a command with it: in a variable, or in a file.
 fn stealing(command: &str, parameter: &str) -> String {
     let mut arguments = json!({ "command": command });
@@ -242,6 +254,60 @@ async fn no_canary_passes_out_of_a_command_that_got_it() {
     let audit = lango.bare(&["audit", "--json", "--limit", "1000"]).run().await;
     let uses = audit.stdout.matches("$T of: ").count();
     assert_eq!(uses, COMMANDS.len(), "every command got the value: {}", audit.stdout);
+    assert_nothing_stored(&lango);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_canary_passes_out_of_a_command_that_got_it_as_a_file() {
+    let mut lango = prepare().await;
+    for command in FILE_COMMANDS {
+        lango = attack(lango, &stealing(command, "secret_files")).await;
+        let last = lango.received().pop().unwrap();
+        assert!(last.body.contains("[secret:canary]"), "{command}: {}", last.body);
+        assert_nothing_stored(&lango);
+    }
+    let audit = lango.bare(&["audit", "--json", "--limit", "1000"]).run().await;
+    let uses = audit.stdout.matches("$T of: ").count();
+    assert_eq!(uses, FILE_COMMANDS.len(), "every command got the file: {}", audit.stdout);
+    lango = lango.now_playing(&[&stealing("cat \"$T\"", "secret_files")]).await;
+    let mut session = lango.at_terminal("run 'go on'").start_typing();
+    session.wait_for("Allow this once?").await;
+    session.answer("y\n").await;
+    session.wait_for("with the secret canary as a file named by $T").await;
+    session.wait_for("Allow this once?").await;
+    session.answer("n\n").await;
+    assert_clean("the screen", session.finish().await.stdout.as_bytes());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_canary_passes_to_or_from_an_mcp_server() {
+    let mut lango = prepare().await;
+    // The server answers with every form of the value, and writes down what it is sent.
+    let directory = hostile_directory();
+    let script_file = directory.join("hostile_mcp.py");
+    let leak = lango.workspace().join("leak.txt");
+    let server = format!(
+        "exec python3 {} --mode lookup --state {} --log \"$HOME/log\"",
+        script_file.display(),
+        leak.display()
+    );
+    let place = format!("cwd = \"{}\"", directory.display());
+    configure(&lango, &program("desk", &["sh", "-c", &server], &place));
+    let calls: Vec<(String, Value)> = forms()
+        .into_iter()
+        .map(|form| {
+            ("mcp_desk_lookup".to_owned(), json!({ "query": format!("of {form}, please") }))
+        })
+        .collect();
+    for calls in calls.chunks(CALLS_IN_REPLY) {
+        lango = attack(lango, &script("operator", calls)).await;
+        let last = lango.received().pop().unwrap();
+        assert!(last.body.contains("[secret:canary]"), "the server was not asked: {}", last.body);
+    }
+    let heard = std::fs::read(server_homes(&lango)[0].join("log")).unwrap();
+    let asked = String::from_utf8_lossy(&heard).matches("[secret:canary], please").count();
+    assert!(asked >= calls.len() / 2, "it was asked {asked} times");
+    assert_clean("what the server was sent", &heard);
     assert_nothing_stored(&lango);
 }
 

@@ -2,6 +2,8 @@
 
 use std::process::Stdio;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 
@@ -133,4 +135,25 @@ async fn a_server_that_wants_a_login_says_so_and_the_rest_works() {
         .turn()
         .await;
     assert_eq!(turn.code, 0, "{:?} {}", turn.results(), turn.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_was_registered_by_hand_signs_in_with_a_secret_of_the_vault() {
+    const SECRET: &str = "client-7Jx2Qm9Lw4Tz8Kd";
+    let lango = lango_with("", &[]).await;
+    let set = ["secrets", "set", "guarded-client"];
+    let stored = lango.bare(&set).input(format!("{SECRET}\n")).run().await;
+    assert_eq!(stored.code, 0, "{stored:?}");
+    let log = lango.path("log");
+    let options = ["oauth-client-secret", "--log", &log.display().to_string()];
+    let listening = Listening::hostile(&options).await;
+    let client = "oauth_client_id = \"by-hand\"\noauth_client_secret = \"secret:guarded-client\"";
+    super::peer::configure(&lango, &listening.entry("guarded", client));
+    let ended = login(&lango).await;
+    assert!(ended.code == 0 && ended.said.contains("Signed in"), "{}", ended.said);
+    assert!(!ended.said.contains(SECRET), "{}", ended.said);
+    let logged = std::fs::read_to_string(&log).unwrap();
+    let basic = STANDARD.encode(format!("by-hand:{SECRET}"));
+    assert!(logged.contains(SECRET) || logged.contains(&basic), "{logged}");
+    assert_eq!(crate::vault::files_with(&lango.home(), SECRET), Vec::<String>::new());
 }

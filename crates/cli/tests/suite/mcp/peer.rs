@@ -26,7 +26,7 @@ pub(crate) fn python_program(name: &str) -> String {
 }
 
 /// The programs of this repository that misbehave.
-pub(super) fn hostile_directory() -> PathBuf {
+pub(crate) fn hostile_directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../peers/python").canonicalize().unwrap()
 }
 
@@ -88,14 +88,14 @@ pub(crate) fn configure(lango: &Lango, config: &str) {
 }
 
 /// A server at an address. Killed when dropped.
-pub(super) struct Listening {
+pub(crate) struct Listening {
     _child: Child,
-    pub(super) port: u16,
+    pub(crate) port: u16,
 }
 
 impl Listening {
     /// Starts a program that prints `listening on PORT` on its first line.
-    pub(super) async fn start(program: impl AsRef<Path>, arguments: &[&str]) -> Self {
+    pub(crate) async fn start(program: impl AsRef<Path>, arguments: &[&str]) -> Self {
         let mut child = Command::new(program.as_ref())
             .args(arguments)
             .env("PORT", "0")
@@ -119,18 +119,18 @@ impl Listening {
     }
 
     /// A hostile server at an address.
-    pub(super) async fn hostile(misbehaviour: &[&str]) -> Self {
+    pub(crate) async fn hostile(misbehaviour: &[&str]) -> Self {
         let script = hostile_directory().join("hostile_mcp.py").display().to_string();
         let arguments = [&[script.as_str(), "--http", "0", "--mode"], misbehaviour].concat();
         Self::start("python3", &arguments).await
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
 
     /// Its entry in the configuration.
-    pub(super) fn entry(&self, name: &str, more: &str) -> String {
+    pub(crate) fn entry(&self, name: &str, more: &str) -> String {
         format!("[mcp_servers.{name}]\nagent = \"operator\"\nurl = \"{}\"\n{more}\n", self.url())
     }
 }

@@ -74,6 +74,7 @@ async fn turn(tools: &[&str], script: &str, text: &str) -> (Vec<Event>, Vec<Requ
         advisor: None,
         spend_guard: None,
         scrubber: Scrubber::default(),
+        key_store: None,
         settings: Settings::default(),
         workspace: String::new(),
         remote_agents: std::collections::BTreeMap::new(),

@@ -2,17 +2,12 @@
 
 use std::os::unix::fs::MetadataExt as _;
 
-use super::{CANARY, files_with};
+use super::{CANARY, files_with, store};
 use crate::fixture::Lango;
 use crate::invocation::CommandOutput;
 
 async fn run(lango: &Lango, arguments: &[&str]) -> CommandOutput {
     lango.bare(arguments).run().await
-}
-
-async fn store(lango: &Lango, name: &str, value: &str) {
-    let stored = lango.bare(&["secrets", "set", name]).input(format!("{value}\n")).run().await;
-    assert_eq!(stored.code, 0, "{stored:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,13 +1,9 @@
 //! Credentials of MCP servers and remote agents: in the vault, and moved there from plain text.
 
-use super::{CANARY, files_with};
+use super::{CANARY, files_with, lock_with_passphrase, store};
+use crate::a2a::{Kind, Peer, configure as configure_agent, handing};
 use crate::fixture::{Lango, TO_OPERATOR, calling};
-use crate::mcp::peer::{configure, program, server_homes, shell_server};
-
-async fn store(lango: &Lango, name: &str, value: &str) {
-    let stored = lango.bare(&["secrets", "set", name]).input(format!("{value}\n")).run().await;
-    assert_eq!(stored.code, 0, "{stored:?}");
-}
+use crate::mcp::peer::{Listening, configure, program, server_homes, shell_server};
 
 /// A server that writes the digest of the variable `TOKEN` to its home, and then works.
 fn digesting_server(more: &str) -> String {
@@ -49,13 +45,7 @@ async fn a_locked_vault_is_named_with_the_command_that_unlocks_it() {
     let lango = Lango::playing(&["[[reply]]\nsay = \"Hello.\"\n"]).await;
     store(&lango, "desk-token", CANARY).await;
     configure(&lango, &digesting_server("env = { TOKEN = \"secret:desk-token\" }"));
-    let mut session = lango.at_terminal("vault passphrase").start_typing();
-    for prompt in ["New passphrase: ", "The same again: "] {
-        session.wait_for(prompt).await;
-        session.paste("correct horse").await;
-    }
-    assert_eq!(session.finish().await.code, 0);
-    assert_eq!(lango.bare(&["vault", "lock"]).run().await.code, 0);
+    lock_with_passphrase(&lango).await;
     let ran = lango.command(&["run", "hello"]).run().await;
     assert_eq!(ran.code, 0, "what needs no secret works: {ran:?}");
     assert!(ran.stderr.contains("mcp_servers.desk is not used: the vault is locked"), "{ran:?}");
@@ -102,4 +92,76 @@ async fn a_token_in_the_configuration_is_refused_with_what_to_do() {
     let refused = lango.command(&["run", "hello"]).run().await;
     assert_eq!(refused.code, 2, "{refused:?}");
     assert!(refused.stderr.contains("lango secrets set far-token"), "{refused:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_at_an_address_gets_secrets_of_the_vault_in_its_headers() {
+    let calls = calling("operator", &[("mcp_hub_greet", "{}")]);
+    let mut lango = Lango::playing(&[TO_OPERATOR, &calls]).await;
+    store(&lango, "hub-token", CANARY).await;
+    for (more, header, value) in [
+        ("bearer_token = \"secret:hub-token\"", "authorization", format!("Bearer {CANARY}")),
+        ("headers = { X-Key = \"secret:hub-token\" }", "x-key", CANARY.to_owned()),
+    ] {
+        let log = lango.path(header);
+        let log = log.display().to_string();
+        let server = Listening::hostile(&["plain", "--log", &log]).await;
+        configure(&lango, &server.entry("hub", more));
+        lango = lango.now_playing(&[TO_OPERATOR, &calls]).await;
+        let turn = lango.ask("greet").with(&["--approve", "all"]).turn().await;
+        assert_eq!(turn.code, 0, "{:?} {}", turn.results(), turn.stderr);
+        let logged = std::fs::read_to_string(&log).unwrap();
+        let heads: Vec<serde_json::Value> =
+            logged.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let has = |entry: &&serde_json::Value| entry["headers"][header] == value.as_str();
+        assert!(heads.iter().filter(has).count() > 1, "{header}: {logged}");
+        assert!(!format!("{:?} {:?}", turn.events, lango.received()).contains(CANARY));
+        assert_eq!(files_with(&lango.home(), CANARY), Vec::<String>::new());
+    }
+    let audit = lango.bare(&["audit"]).run().await;
+    assert!(audit.stdout.contains("the MCP server hub"), "{audit:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_remote_agent_gets_its_token_from_the_vault() {
+    let tasks = [("say it", "echo hello from afar"), ("trace", "headers")];
+    let lango = Lango::playing(&[&handing(&tasks)]).await;
+    store(&lango, "weather-token", CANARY).await;
+    let peer = Peer::start(Kind::PythonRpc, &["--token", CANARY]).await;
+    configure_agent(&lango, &peer.url(), "token = \"secret:weather-token\"");
+    let turn = lango.ask("Say it, please.").turn().await;
+    assert_eq!((turn.code, turn.answer()), (0, "hello from afar"), "{}", turn.stderr);
+    // The agent says what it got, and no one hears it.
+    let turn = lango.ask("A trace of it.").turn().await;
+    assert!(turn.answer().contains("Bearer [secret:weather-token]"), "{}", turn.answer());
+    assert_eq!(turn.shown(), turn.answer());
+    assert!(!format!("{:?} {:?}", turn.events, lango.received()).contains(CANARY));
+    assert_eq!(files_with(&lango.home(), CANARY), Vec::<String>::new());
+    let audit = lango.bare(&["audit"]).run().await;
+    assert!(audit.stdout.contains("requests to weather"), "{audit:?}");
+    let tried = lango.bare(&["a2a", "test", "weather", "headers"]).run().await;
+    assert!(tried.stdout.contains("Bearer [secret:weather-token]"), "{tried:?}");
+    // Without it the agent refuses, and the reason is named.
+    configure_agent(&lango, &peer.url(), "token = \"secret:other\"");
+    let without = lango.ask("Say it, please.").run().await;
+    assert!(without.stdout.contains("The secret other cannot be read"), "{without:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_user_is_told_of_tokens_that_stay_in_plain_text() {
+    let lango = Lango::playing(&["[[reply]]\nsay = \"Hello.\"\n"]).await;
+    store(&lango, "desk-token", CANARY).await;
+    lock_with_passphrase(&lango).await;
+    let file = lango.home().join("mcp/hub.json");
+    let record = "{\"resource\":\"http://127.0.0.1:9/\",\"credentials\":{\"client_id\":\"lango\",\
+                  \"token_response\":null,\"granted_scopes\":[]}}";
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, record).unwrap();
+    let ran = lango.command(&["run", "hello"]).run().await;
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stderr.contains("stay in plain text for now: the vault is locked"), "{ran:?}");
+    assert!(file.exists());
+    let ran = lango.command(&["run", "hello"]).set("LANGO_VAULT_PASSPHRASE", "correct horse");
+    let ran = ran.run().await;
+    assert!(!ran.stderr.contains("plain text") && !file.exists(), "{ran:?}");
 }

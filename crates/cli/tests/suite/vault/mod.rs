@@ -4,12 +4,16 @@ mod commands;
 mod credentials;
 mod forms;
 mod headers;
+mod keeping;
 mod keyring;
 mod memory;
+mod running;
 mod scenarios;
 mod turns;
 
 use std::path::Path;
+
+use crate::fixture::Lango;
 
 /// The orchestrator hands the whole task to the vault, whose answer ends the turn.
 const TO_VAULT: &str = r#"
@@ -39,4 +43,20 @@ pub(crate) fn files_with(directory: &Path, value: &str) -> Vec<String> {
         }
     }
     found
+}
+
+async fn store(lango: &Lango, name: &str, value: &str) {
+    let stored = lango.bare(&["secrets", "set", name]).input(format!("{value}\n")).run().await;
+    assert_eq!(stored.code, 0, "{stored:?}");
+}
+
+/// Sets a passphrase, and locks the vault.
+async fn lock_with_passphrase(lango: &Lango) {
+    let mut session = lango.at_terminal("vault passphrase").start_typing();
+    for prompt in ["New passphrase: ", "The same again: "] {
+        session.wait_for(prompt).await;
+        session.paste("correct horse").await;
+    }
+    assert_eq!(session.finish().await.code, 0);
+    assert_eq!(lango.bare(&["vault", "lock"]).run().await.code, 0);
 }

@@ -2,13 +2,8 @@
 
 use lango_protocol::CallStatus;
 
-use super::{CANARY, TO_VAULT, files_with};
+use super::{CANARY, TO_VAULT, files_with, store};
 use crate::fixture::{Lango, TO_OPERATOR, calling};
-
-async fn store(lango: &Lango, name: &str, value: &str) {
-    let stored = lango.bare(&["secrets", "set", name]).input(format!("{value}\n")).run().await;
-    assert_eq!(stored.code, 0, "{stored:?}");
-}
 
 /// Fails if the value is anywhere but in the vault.
 fn assert_not_leaked(lango: &Lango, output: &str) {

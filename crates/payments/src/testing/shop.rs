@@ -9,26 +9,49 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use lango_payments::testing::{self, TestNode};
-use lango_payments::{AccountAddress, hex};
 use serde_json::{Value, json};
+
+use super::{TestNode, call};
+use crate::{AccountAddress, hex};
 
 /// Says what a shop asks for, and how it behaves.
 #[derive(Debug, Clone)]
-pub(crate) struct Terms {
-    pub(crate) version: u32,
-    pub(crate) units: String,
-    pub(crate) network: String,
-    pub(crate) pay_to: String,
-    pub(crate) asset: String,
-    /// Asks again after it was paid, with another recipient.
-    pub(crate) asks_again: bool,
+pub struct Terms {
+    /// The version of x402.
+    pub version: u32,
+    /// The amount, in base units.
+    pub units: String,
+    /// The network.
+    pub network: String,
+    /// The recipient.
+    pub pay_to: String,
+    /// The token.
+    pub asset: String,
+    /// What it asks for after it was paid, if it asks again.
+    pub asks_again: Option<Box<Terms>>,
     /// Takes what it is paid to the chain.
-    pub(crate) redeems: bool,
+    pub redeems: bool,
 }
 
+impl Terms {
+    /// Asks for a quarter of a USDC to this account, on the network of a node.
+    pub fn of(node: &TestNode, version: u32, pay_to: &str) -> Self {
+        let network = if version == 1 { "local" } else { "eip155:31337" };
+        Self {
+            version,
+            units: "250000".to_owned(),
+            network: network.to_owned(),
+            pay_to: pay_to.to_owned(),
+            asset: node.token.to_string(),
+            asks_again: None,
+            redeems: true,
+        }
+    }
+}
+
+/// A page that costs money. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Shop {
+pub struct Shop {
     url: String,
     node_url: String,
     token: AccountAddress,
@@ -36,10 +59,9 @@ pub(crate) struct Shop {
     payments: Arc<Mutex<Vec<Value>>>,
 }
 
-const OTHER_ACCOUNT: &str = "0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65";
-
 impl Shop {
-    pub(crate) async fn open(node: &TestNode, terms: Terms) -> Self {
+    /// Opens one, for as long as the test runs.
+    pub async fn open(node: &TestNode, terms: Terms) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let shop = Self {
             url: format!("http://{}/data", listener.local_addr().unwrap()),
@@ -53,21 +75,23 @@ impl Shop {
         shop
     }
 
-    pub(crate) fn url(&self) -> &str {
+    /// Returns the address of the page.
+    pub fn url(&self) -> &str {
         &self.url
     }
 
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Terms)) {
+    /// Changes what it asks for.
+    pub fn change(&self, change: impl FnOnce(&mut Terms)) {
         change(&mut self.terms.lock().unwrap());
     }
 
     /// Returns every payment that was presented.
-    pub(crate) fn presented(&self) -> Vec<Value> {
+    pub fn presented(&self) -> Vec<Value> {
         self.payments.lock().unwrap().clone()
     }
 
-    fn ask(&self, terms: &Terms, pay_to: &str) -> Response {
-        let Terms { version, units, network, asset, .. } = terms;
+    fn ask(&self, terms: &Terms) -> Response {
+        let Terms { version, units, network, asset, pay_to, .. } = terms;
         let amount = if *version == 1 { "maxAmountRequired" } else { "amount" };
         let accepted = json!({
             "scheme": "exact", "network": network, amount: units, "asset": asset, "payTo": pay_to,
@@ -107,18 +131,18 @@ impl Shop {
         );
         let from = TestNode::rich_account();
         let transaction = json!([{"from": from, "to": self.token, "data": data}]);
-        testing::call(&self.node_url, "eth_sendTransaction", transaction).await
+        call(&self.node_url, "eth_sendTransaction", transaction).await
     }
 }
 
 async fn serve(State(shop): State<Shop>, headers: HeaderMap) -> Response {
     let terms = shop.terms.lock().unwrap().clone();
     let name = if terms.version == 1 { "x-payment" } else { "payment-signature" };
-    let Some(header) = headers.get(name) else { return shop.ask(&terms, &terms.pay_to) };
+    let Some(header) = headers.get(name) else { return shop.ask(&terms) };
     let payment: Value = serde_json::from_slice(&STANDARD.decode(header).unwrap()).unwrap();
     shop.payments.lock().unwrap().push(payment.clone());
-    if terms.asks_again {
-        return shop.ask(&terms, OTHER_ACCOUNT);
+    if let Some(again) = &terms.asks_again {
+        return shop.ask(again);
     }
     if terms.version == 2 {
         assert_eq!(payment["accepted"]["payTo"], terms.pay_to);

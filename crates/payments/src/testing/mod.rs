@@ -5,20 +5,23 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![expect(clippy::missing_panics_doc, reason = "the same")]
 
+mod shop;
+
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use alloy_primitives::{B256, hex};
+use alloy_primitives::{B256, hex, keccak256};
 use lango_egress::HttpClientBuilder;
 use serde_json::{Value, json};
 
 use crate::{AccountAddress, Network, UsdcAmount};
+pub use shop::{Shop, Terms};
 
 /// The first of the accounts whose keys the node has.
 const RICH_ACCOUNT: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
-const TOKEN_BYTECODE: &str = include_str!("../tests/contracts/TestUsdc.hex");
+const TOKEN_BYTECODE: &str = include_str!("../../tests/contracts/TestUsdc.hex");
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The id of its network.
@@ -61,6 +64,9 @@ impl TestNode {
 
     /// Ends the node in an orderly way, so that it writes its state.
     pub fn stop(&mut self) {
+        if self.child.try_wait().unwrap().is_some() {
+            return;
+        }
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
         self.child.wait().unwrap();
@@ -114,6 +120,15 @@ impl TestNode {
     /// Sets the ether of an account.
     pub async fn set_ether(&self, account: AccountAddress, wei: u128) {
         self.call("anvil_setBalance", json!([account, format!("{wei:#x}")])).await;
+    }
+
+    /// Sets the money of an account, as if another program had spent it.
+    pub async fn set_units(&self, account: AccountAddress, units: u64) {
+        // The first variable of the contract: a map from accounts to their money.
+        let place = hex::decode(format!("{}{}", pad(account), "0".repeat(64))).unwrap();
+        let place = format!("{:#x}", keccak256(place));
+        let params = json!([self.token, place, format!("0x{units:064x}")]);
+        self.call("anvil_setStorageAt", params).await;
     }
 
     /// Returns the money of an account as the token says it, in base units.
