@@ -13,7 +13,7 @@ use lango_workflow::Definition;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::run::{introducing, open as open_team};
+use super::run::{audience, introducing, open as open_team};
 use super::sessions::local_time;
 use super::table::render_table;
 use super::workflow::read_inputs;
@@ -292,7 +292,7 @@ async fn run(
         return Err(Failure::usage("the automator is not enabled"));
     };
     let id = jobs.run_now(job).await?;
-    let automation = team.start_automation(introducing(printer), None);
+    let automation = team.start_automation(introducing(printer), audience(printer));
     let item = wait_for_end(&jobs, &id).await?;
     if let Some(automation) = automation {
         automation.leave().await;

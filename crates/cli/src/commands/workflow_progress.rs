@@ -6,7 +6,7 @@ use lango_automator::{NewRun, StepView, WorkflowRunView, Workflows};
 use lango_terminal::ApprovalMode;
 use lango_text::{make_visible, to_one_line};
 
-use super::run::{introducing, open as open_team};
+use super::run::{audience, introducing, open as open_team};
 use super::turn::StopSignals;
 use super::workflow::render_run;
 use super::{CommandContext, Printer};
@@ -34,7 +34,7 @@ pub(super) async fn run_and_follow(
     let workflows = Workflows::new(jobs);
     let run = workflows.start(new).await?;
     printer.introduce(&format!("{} runs as {}", run.name, run.id));
-    let automation = team.start_automation(introducing(printer), None);
+    let automation = team.start_automation(introducing(printer), audience(printer));
     let followed = follow(printer, &workflows, &run.id).await;
     if let Some(automation) = automation {
         automation.leave().await;

@@ -6,6 +6,7 @@
 mod a2a;
 mod approvals;
 mod automation;
+mod automation_results;
 mod automation_turns;
 mod bad_input;
 mod clocks;

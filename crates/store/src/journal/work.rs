@@ -206,6 +206,20 @@ impl Journal {
         Ok(self.database.write(statement.into()).await? == [1])
     }
 
+    /// Marks the results of work that belongs to the same parent and ended before as delivered, so that
+    /// of work that is done again and again the newest result is told.
+    pub async fn mark_earlier_work_delivered(&self, item: &WorkItem) -> Result<(), StoreError> {
+        let statement = Statement::new(
+            "UPDATE work SET is_delivered = 1 WHERE parent = $1 AND kind = $2 AND is_delivered = 0 \
+             AND id <> $3 AND ended_at <= $4",
+        )
+        .bind(item.parent.as_str())
+        .bind(item.kind.as_str())
+        .bind(item.id.as_str())
+        .bind(item.ended_at.unwrap_or(item.due_at).as_microseconds());
+        self.database.write(statement.into()).await.map(drop)
+    }
+
     /// Returns the ended work whose result was not delivered, of a conversation or of all, the oldest
     /// first.
     pub async fn list_undelivered_work(
