@@ -161,12 +161,12 @@ impl Turn {
         let subject = CallSubject::new(prepared.describe(), &call.tool);
         let mut excluded = ExcludedPaths::default();
         if !self.runs_without_permission(agent, call, &tool) {
-            let proposal = permission::build_proposal(&prepared, call);
+            let proposal = permission::build_proposal(&prepared, call, self.space.own());
             let decided = self.tool_to_decide_on(&tool);
             match self.decide_permission(speaker, call, decided, &proposal).await? {
                 Permission::NotNeeded => {}
                 Permission::Granted => {
-                    let now = permission::build_proposal(&prepared, call);
+                    let now = permission::build_proposal(&prepared, call, self.space.own());
                     if let Some(refusal) = permission::refuse_if_changed(&proposal, &now) {
                         return Ok(FinishedCall::not_run(CallStatus::Refused, &subject, &refusal));
                     }

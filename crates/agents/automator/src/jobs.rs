@@ -66,6 +66,8 @@ pub struct NewJob {
     pub budget: Option<SpendLimits>,
     /// The inputs of the workflow, where the task is one: "run the workflow NAME".
     pub inputs: Map<String, Value>,
+    /// The definition of that workflow, where it was looked up before; else it is looked up.
+    pub definition: Option<String>,
 }
 
 impl NewJob {
@@ -84,6 +86,7 @@ impl NewJob {
             notify: None,
             budget: None,
             inputs: Map::new(),
+            definition: None,
         }
     }
 }
