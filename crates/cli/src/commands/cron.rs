@@ -15,7 +15,6 @@ use serde_json::{Map, Value};
 
 use super::run::{audience, introducing, open as open_team};
 use super::sessions::local_time;
-use super::table::render_table;
 use super::workflow::read_inputs;
 use super::{CommandContext, Printer, ask_to_confirm};
 use crate::failure::{ExitStatus, Failure};
@@ -24,6 +23,7 @@ use lango_arguments::{
     TeamArguments,
 };
 use lango_arguments::{CatchUpName, OverlapName};
+use lango_terminal::render_table;
 
 /// Limits the characters of a cell.
 const MAX_CELL_CHARACTERS: usize = 70;

@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 
 use super::cron::open;
 use super::sessions::local_time;
-use super::table::render_table;
 use super::workflow_progress::run_and_follow;
 use super::{CommandContext, Printer, ask_to_confirm};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{WorkflowCommand, WorkflowRunArguments};
+use lango_terminal::render_table;
 
 /// Limits the characters of a cell.
 const MAX_CELL_CHARACTERS: usize = 90;
@@ -292,17 +292,18 @@ async fn list(
         let rows: Vec<Vec<String>> = saved.iter().map(row).collect();
         printer.print(&render_table(&["WORKFLOW", "SAVED", "DESCRIPTION"], &rows))?;
     }
-    if !runs.is_empty() {
-        let row = |run: &WorkflowRunView| {
-            let reason = to_one_line(&run.reason, MAX_CELL_CHARACTERS);
-            let created = local_time(run.created);
-            vec![run.id.clone(), run.name.clone(), created, run.state.to_owned(), reason]
-        };
-        let rows: Vec<Vec<String>> = runs.iter().map(row).collect();
-        let header = ["RUN", "WORKFLOW", "BEGAN", "STATE", "REASON"];
-        printer.print(&render_table(&header, &rows))?;
-    }
-    Ok(())
+    if runs.is_empty() { Ok(()) } else { print_runs(printer, &runs) }
+}
+
+fn print_runs(printer: Printer, runs: &[WorkflowRunView]) -> Result<(), Failure> {
+    let row = |run: &WorkflowRunView| {
+        let reason = to_one_line(&run.reason, MAX_CELL_CHARACTERS);
+        let created = local_time(run.created);
+        vec![run.id.clone(), run.name.clone(), created, run.state.to_owned(), reason]
+    };
+    let rows: Vec<Vec<String>> = runs.iter().map(row).collect();
+    let header = ["RUN", "WORKFLOW", "BEGAN", "STATE", "REASON"];
+    Ok(printer.print(&render_table(&header, &rows))?)
 }
 
 /// Prints a run with its steps.
