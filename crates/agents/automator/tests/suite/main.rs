@@ -7,6 +7,7 @@ mod job_workflows;
 mod limits;
 mod nights;
 mod notifications;
+mod questions;
 mod samples;
 mod scheduling;
 mod spending;
@@ -51,3 +52,6 @@ lango_store::on_both_engines! {
     workflows::a_run_that_cannot_go_on_keeps_no_other_back,
     workflows::workflows_are_saved_by_owner,
 }
+    questions::what_is_run_and_stored_is_what_the_question_showed,
+    questions::a_question_shows_the_workflows_of_its_own_owner,
+    questions::a_reminder_of_a_workflow_does_not_start_it,
