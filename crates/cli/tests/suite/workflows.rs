@@ -469,4 +469,23 @@ async fn a_worker_stopped_past_its_lease_has_no_effect_on_a_run() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_worker_has_no_effect_on_a_run_on_postgresql() {
     stop_a_worker_past_its_lease(Some(create_schema("stopped").await)).await;
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_is_stopped_within_its_effect_is_not_run_again() {
+    let world = World::playing(&[TO_AUTOMATOR]).await;
+    world.allow(&["exec_shell"]).await;
+    world.write(
+        "slow.yaml",
+        "name: slow\nsteps:\n  - id: act\n    tool: exec_shell\n    timeout: 3s\n    retry: { attempts: 3, \
+         backoff: 1s }\n    arguments: { command: 'echo done >> effects; sleep 60', timeout_seconds: 120 }\n",
+    );
+    let run = world.run(&["workflow", "run", "slow.yaml", "--json"]).await;
+    assert_eq!(run.code, 3, "{run:?}");
+    let run: Value = serde_json::from_str(&run.stdout).unwrap();
+    let act = find(&run, "act");
+    assert_eq!((&run["state"], &act["state"]), (&json!("blocked"), &json!("unknown")), "{run}");
+    assert!(act["reason"].as_str().unwrap().contains("longer than 3 s"), "{run}");
+    let effects = std::fs::read_to_string(world.lango.workspace().join("effects")).unwrap();
+    assert_eq!(effects, "done\n");
+}
+
 }

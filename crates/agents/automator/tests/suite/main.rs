@@ -55,3 +55,5 @@ lango_store::on_both_engines! {
     questions::what_is_run_and_stored_is_what_the_question_showed,
     questions::a_question_shows_the_workflows_of_its_own_owner,
     questions::a_reminder_of_a_workflow_does_not_start_it,
+    workflows::a_step_that_was_stopped_within_its_effect_is_not_tried_again,
+    workflows::each_step_with_an_unknown_outcome_is_told,
