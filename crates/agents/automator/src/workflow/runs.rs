@@ -165,6 +165,20 @@ impl Workflows {
         by: &str,
         output: Value,
     ) -> Result<(), AutomatorError> {
+    /// Returns as much of a run as is needed to end it, even if the rest cannot be read.
+    pub(crate) async fn load_damaged_run(
+        &self,
+        id: &str,
+    ) -> Result<Option<WorkflowRun>, AutomatorError> {
+        let statement = Statement::new(
+            "SELECT name, client, workspace, session, depth, created_at, ended_at, revision \
+             FROM workflow_runs WHERE id = $1",
+        )
+        .bind(id);
+        let rows = self.jobs.database.query(statement).await?;
+        rows.first().map(|row| WorkflowRun::read_damaged(id, row)).transpose()
+    }
+
         self.decide(run, step, |row, now| match row.state {
             StepState::Waiting => {
                 row.set(StepState::Pending, "");
@@ -206,20 +220,15 @@ impl Workflows {
 
     /// Cancels a run. What runs is stopped. Returns false if it had ended.
     pub async fn cancel(&self, run: &WorkflowRun) -> Result<bool, AutomatorError> {
-        let now = Timestamp::now().as_microseconds();
+        let now = Timestamp::now();
         let cancel = Statement::new(
             "UPDATE workflow_runs SET state = 'cancelled', reason = '', ended_at = $2, next_look = NULL, \
              revision = revision + 1 WHERE id = $1 AND state IN ('running', 'blocked')",
         )
         .bind(run.id.as_str())
-        .bind(now)
+        .bind(now.as_microseconds())
         .expect_rows(1);
-        let steps = Statement::new(
-            "UPDATE workflow_steps SET state = 'cancelled', ended_at = $2 WHERE run = $1 \
-             AND state NOT IN ('done', 'failed', 'skipped', 'cancelled')",
-        )
-        .bind(run.id.as_str())
-        .bind(now);
+        let steps = build_steps_cancellation(&run.id, now);
         let [waiting, started] = Journal::build_cancellation_of_parent(&run.id);
         let batch = Batch::from(cancel).with(steps).with(waiting).with(started);
         match self.jobs.database.write(batch).await {
@@ -391,3 +400,13 @@ fn build_insert(run: &WorkflowRun, job: &str) -> Statement {
 pub(crate) fn read_ids(rows: &[Row]) -> Result<Vec<String>, AutomatorError> {
     rows.iter().map(|row| Ok(row.text(0)?.to_owned())).collect()
 }
+/// Returns the statement that ends the steps of a run that is over, where they have not ended.
+pub(crate) fn build_steps_cancellation(run: &str, now: Timestamp) -> Statement {
+    Statement::new(
+        "UPDATE workflow_steps SET state = 'cancelled', ended_at = $2 WHERE run = $1 \
+         AND state NOT IN ('done', 'failed', 'skipped', 'cancelled')",
+    )
+    .bind(run)
+    .bind(now.as_microseconds())
+}
+

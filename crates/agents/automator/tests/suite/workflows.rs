@@ -447,9 +447,23 @@ pub(crate) async fn a_run_that_cannot_go_on_keeps_no_other_back(location: Databa
     let database = lango_store::testing::open(&location).await;
     let damage = Statement::new("UPDATE workflow_runs SET definition = 'name: x' WHERE id = $1");
     database.write(damage.bind(broken.id.as_str()).into()).await.unwrap();
+    // Not even its inputs can be read.
+    let unreadable = world.start(DIAMOND, json!({ "word": "hi" })).await;
+    let damage = Statement::new("UPDATE workflow_runs SET inputs = '{' WHERE id = $1");
+    database.write(damage.bind(unreadable.id.as_str()).into()).await.unwrap();
+    let told = world.advance().await;
+    // Those who asked are told, in this process or another.
+    let undelivered = world.jobs.journal().list_undelivered_work(&Space::Owner, 10).await.unwrap();
+    for run in [&broken, &unreadable] {
+        for items in [&told, &undelivered] {
+            let item = items.iter().find(|item| item.id == run.id).unwrap();
+            assert!(item.result.contains("it cannot go on"), "{item:?}");
+            assert_eq!((item.state, item.title.as_str()), (WorkState::Failed, "diamond"));
+        }
+    }
     world.answer_all("ok").await;
     let view = world.view(&broken).await;
-    assert_eq!(view.state, "failed");
+    assert_eq!((view.state, view.steps[0].state), ("failed", "cancelled"));
     assert!(view.reason.contains("it cannot go on"), "{view:?}");
     assert_eq!(world.view(&whole).await.state, "done");
 }
