@@ -80,10 +80,8 @@ impl WorkRunner {
 
     /// Stops the turns that this process runs and whose cancellation was asked for.
     pub async fn stop_cancelled(&self) -> Result<(), StoreError> {
-        let filter = lango_store::WorkFilter { is_open: true, ..Default::default() };
-        for item in self.journal.list_work(filter, MAX_ROUND_COUNT).await? {
-            if item.is_cancelled
-                && let Some(team) = self.team_of(&item)
+        for item in self.journal.list_cancelled_work(&self.scope).await? {
+            if let Some(team) = self.team_of(&item)
                 && team.is_under_way(item.turn)
             {
                 // Its outcome is noted by the task that runs it.

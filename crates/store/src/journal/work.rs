@@ -275,6 +275,20 @@ impl Journal {
         let rows = self.database.query(self.clock.bind_now(statement)).await?;
         let mut items = Vec::new();
         for row in &rows {
+    /// Returns the work of a scope that has started and not ended, and whose cancellation was asked for.
+    pub async fn list_cancelled_work(
+        &self,
+        scope: &WorkScope,
+    ) -> Result<Vec<WorkItem>, StoreError> {
+        let statement = Statement::new(items!(
+            "FROM work WHERE state = 'started' AND is_cancelled = 1 AND ($1 = '' OR workspace = $1) \
+             AND (CAST($2 AS BIGINT) = 1 OR client = '') ORDER BY due_at, id"
+        ))
+        .bind(scope.workspace.as_deref().unwrap_or_default())
+        .bind(scope.includes_clients);
+        self.read_work(statement).await
+    }
+
             let lease = SessionLease::read(row, 1)?;
             if lease.and_then(|lease| lease.holder(self.clock)).is_none() {
                 items.extend(self.find_work(row.text(0)?).await?);
