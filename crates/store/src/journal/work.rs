@@ -120,14 +120,14 @@ impl Journal {
         .expect_rows(1)
     }
 
-    /// Starts a piece of work that waits: queues its turn, unless so many of its workspace have started
-    /// and not ended, or another process was faster. Returns whether it started.
+    /// Starts a piece of work that waits: queues its turn, unless so many of its owner in its workspace
+    /// have started and not ended, or another process was faster. Returns whether it started.
     pub async fn start_work(&self, item: &WorkItem, limit: u32) -> Result<bool, StoreError> {
         let start = Statement::new(
             "UPDATE work SET state = 'started', started_at = $2 WHERE id = $1 \
              AND state = 'waiting' AND is_cancelled = 0 AND \
              (SELECT COUNT(*) FROM work AS other WHERE other.state = 'started' \
-             AND other.workspace = work.workspace) < $3",
+             AND other.workspace = work.workspace AND other.client = work.client) < $3",
         )
         .bind(item.id.as_str())
         .bind(Timestamp::now().as_microseconds())
@@ -236,7 +236,8 @@ impl Journal {
         self.read_work(statement).await
     }
 
-    /// Returns the work that waits and is due, the oldest first.
+    /// Returns the work that waits and is due, the oldest first: so many pieces of each owner, so that
+    /// none keeps the others from being looked at.
     pub async fn list_due_work(
         &self,
         scope: &WorkScope,
@@ -244,9 +245,10 @@ impl Journal {
         limit: u32,
     ) -> Result<Vec<WorkItem>, StoreError> {
         let statement = Statement::new(items!(
-            "FROM work WHERE state = 'waiting' AND due_at <= $1 \
-             AND ($2 = '' OR workspace = $2) AND (CAST($3 AS BIGINT) = 1 OR client = '') \
-             ORDER BY due_at, id LIMIT $4"
+            "FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY client ORDER BY due_at, id) AS place \
+             FROM work WHERE state = 'waiting' AND due_at <= $1 AND ($2 = '' OR workspace = $2) \
+             AND (CAST($3 AS BIGINT) = 1 OR client = '')) AS work WHERE place <= $4 \
+             ORDER BY due_at, id"
         ))
         .bind(now.as_microseconds())
         .bind(scope.workspace.as_deref().unwrap_or_default())
