@@ -11,7 +11,7 @@ use super::Journal;
 use super::clock::timed;
 use super::lease::SessionLease;
 use super::work_state::WorkState;
-use crate::{Batch, Row, Statement, StoreError};
+use crate::{Batch, Row, SqlDialect, Statement, StoreError};
 
 /// A piece of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,7 +134,16 @@ impl Journal {
         .bind(limit)
         .expect_rows(1);
         let entry = Self::build_queue_entry(&item.session, item.turn, &item.request);
-        match self.database.write(Batch::from(start).with(entry)).await {
+        let mut batch = Batch::new();
+        if self.database.dialect() == SqlDialect::Postgres {
+            // Of several transactions each counts what the others have not committed. SQLite writes in
+            // one at a time.
+            let place = format!("{}\n{}", item.space.as_stored(), item.workspace);
+            batch.push(
+                Statement::new("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))").bind(place),
+            );
+        }
+        match self.database.write(batch.with(start).with(entry)).await {
             Ok(_) => Ok(true),
             Err(StoreError::Conflict { .. }) => Ok(false),
             Err(error) => Err(error),
