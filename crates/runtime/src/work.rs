@@ -200,12 +200,19 @@ async fn read_result(
         // It was withdrawn before it began.
         return Ok((WorkState::Cancelled, String::new()));
     };
+    if status == OutcomeStatus::NeedsInput {
+        // No user is there who could answer.
+        answer = format!(
+            "it stopped at a question: {answer}\n\nAnswer it with: lango run --session {session} \"…\""
+        );
+    }
     let state = match &status {
-        OutcomeStatus::Done | OutcomeStatus::NeedsInput => WorkState::Done,
+        OutcomeStatus::Done => WorkState::Done,
         OutcomeStatus::Cancelled => WorkState::Cancelled,
-        OutcomeStatus::Rejected { .. } | OutcomeStatus::TimedOut | OutcomeStatus::Failed { .. } => {
-            WorkState::Failed
-        }
+        OutcomeStatus::NeedsInput
+        | OutcomeStatus::Rejected { .. }
+        | OutcomeStatus::TimedOut
+        | OutcomeStatus::Failed { .. } => WorkState::Failed,
     };
     let reason = match status {
         OutcomeStatus::Failed { reason, .. } | OutcomeStatus::Rejected { reason } => reason,
