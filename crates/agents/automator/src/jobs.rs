@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use lango_protocol::{SessionId, Space, Timestamp};
 use lango_schedule::{Schedule, Zone};
-use lango_store::{
-    Batch, Database, Journal, Row, Statement, StoreError, WorkFilter, WorkItem, WorkState,
-};
+use lango_store::{Batch, Database, Journal, Row, Statement, StoreError, WorkFilter, WorkItem};
 use lango_text::{to_one_line, truncate};
 use lango_tool::SafetyLevel;
 use serde_json::{Map, Value};
@@ -318,15 +316,11 @@ impl JobBook {
         Ok(Job { state: JobState::Active, next_due: Some(next), ..job.clone() })
     }
 
-    /// Removes a job. A run that has started goes on; its history stays.
+    /// Removes a job, and all its runs that wait. A run that has started goes on; its history stays.
     pub async fn remove(&self, job: &Job) -> Result<(), AutomatorError> {
         let remove = Statement::new("DELETE FROM jobs WHERE id = $1").bind(job.id.as_str());
-        self.database.write(remove.into()).await?;
-        for item in self.list_runs(Some(&job.id), None, 50).await? {
-            if item.state == WorkState::Waiting {
-                self.journal.cancel_work(&item.id).await?;
-            }
-        }
+        let [waiting, _] = Journal::build_cancellation_of_parent(&job.id);
+        self.database.write(Batch::from(remove).with(waiting)).await?;
         Ok(())
     }
 

@@ -21,6 +21,7 @@ lango_store::on_both_engines! {
     scheduling::a_run_that_has_not_ended_keeps_the_next_one_away,
     scheduling::a_clock_that_is_set_back_repeats_nothing,
     scheduling::a_paused_job_is_left_alone_until_it_is_resumed,
+    scheduling::a_removed_job_leaves_no_run_that_waits,
     scheduling::a_reminder_is_told_without_a_turn,
     scheduling::a_scheduler_acts_in_its_own_scope,
     limits::jobs_cannot_create_jobs_without_limit,
