@@ -212,9 +212,12 @@ impl JobBook {
         for scope in self.list_scopes(&request).await? {
             batch.push(
                 Statement::new(
-                    "UPDATE automation_spend SET tokens = tokens + $2, \
-                     micro_dollars = micro_dollars + $3, changed_at = $4 WHERE scope = $1",
+                    "INSERT INTO automation_spend (scope, model_calls, tokens, micro_dollars, changed_at) \
+                     VALUES ($1, 0, $2, $3, $4) ON CONFLICT (scope) DO UPDATE SET \
+                     tokens = automation_spend.tokens + $2, \
+                     micro_dollars = automation_spend.micro_dollars + $3, changed_at = $4",
                 )
+            // The day may be another one than when the call was granted.
                 .bind(scope.name)
                 .bind(i64::try_from(tokens).unwrap_or(i64::MAX >> 16))
                 .bind(micro_dollars)
@@ -230,6 +233,16 @@ fn build_count(scope: &str, spent: &Spending) -> Statement {
     Statement::new(
         "INSERT INTO automation_spend (scope, model_calls, tokens, micro_dollars, changed_at) \
          VALUES ($1, 1, 0, 0, $3) ON CONFLICT (scope) DO UPDATE SET \
+impl JobBook {
+    /// Removes what was counted for days and runs of long ago.
+    pub(crate) async fn remove_old_spending(&self, now: Timestamp) -> Result<(), StoreError> {
+        let retention = i64::try_from(RETENTION.as_micros()).unwrap_or(i64::MAX);
+        let statement = Statement::new("DELETE FROM automation_spend WHERE changed_at < $1")
+            .bind(now.as_microseconds().saturating_sub(retention));
+        self.database.write(statement.into()).await.map(drop)
+    }
+}
+
          model_calls = automation_spend.model_calls + 1, changed_at = $3 \
          WHERE automation_spend.model_calls = $2",
     )
