@@ -7,11 +7,16 @@ use lango_store::{Batch, Database, Durability, ProcessIdentity, Statement, Store
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::JobBook;
+
 /// Sets how often a process says that it is there.
 const PRESENCE_INTERVAL: Duration = Duration::from_secs(20);
 
 /// Sets after which time a process that says nothing is taken for gone.
 const ABSENCE_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// Sets how long the row of a process that says nothing is kept.
+const RETENTION: Duration = Duration::from_hours(24);
 
 /// The kind of a process that runs due work as long as it is up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,3 +119,19 @@ pub(crate) async fn is_anyone_present(
     }
     Ok(false)
 }
+impl JobBook {
+    /// Removes what is kept of processes that are gone, and of spending of long ago.
+    pub async fn remove_old(&self, now: Timestamp) -> Result<(), StoreError> {
+        remove_old(&self.database, now).await?;
+        self.remove_old_spending(now).await
+    }
+}
+
+/// Removes the rows of processes that ended without a word long ago.
+async fn remove_old(database: &Database, now: Timestamp) -> Result<(), StoreError> {
+    let retention = i64::try_from(RETENTION.as_micros()).unwrap_or(i64::MAX);
+    let statement = Statement::new("DELETE FROM automation_services WHERE seen_at < $1")
+        .bind(now.as_microseconds().saturating_sub(retention));
+    database.write(statement.into()).await.map(drop)
+}
+
