@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_automator::JobBook;
+use lango_automator::{JobBook, LocalRunner};
 use lango_operator::Processes;
 use lango_runtime::{Approver, Runtime};
 use tokio::sync::mpsc;
@@ -96,6 +96,13 @@ impl RunningTeam {
         let approver = Arc::new(OwnerApprover::new(Arc::clone(&notice)));
         let runtime = factory.build_runtime(roster, approver);
         Some(start_for_owner(jobs, runtime, notice, audience))
+    }
+
+    /// Notes that this process runs due work as this client, for what users are told about new work.
+    pub fn note_runner(&self, runner: LocalRunner) {
+        if let Some(jobs) = self.jobs() {
+            jobs.set_local_runner(runner);
+        }
     }
 
     /// Returns the jobs, if there is an automator.

@@ -71,6 +71,19 @@ impl BackgroundTasks {
         if self.journal().list_work(filter, limit).await?.len() >= limit as usize {
             let reason = format!("{limit} background tasks have not ended. Wait, or cancel one");
             return Err(AutomatorError::Refused(reason));
+        Ok(())
+    }
+
+    async fn build_item(&self, new: NewTask) -> Result<WorkItem, AutomatorError> {
+        let task = new.task.trim();
+        if task.is_empty() || task.chars().count() > MAX_TASK_CHARACTERS {
+            let reason = format!("say what to do, in at most {MAX_TASK_CHARACTERS} characters");
+            return Err(AutomatorError::Refused(reason));
+        }
+        if let Some(agent) = &new.agent {
+            self.jobs.known_workflows.check_agent(agent)?;
+        }
+        self.check_count(&new.space).await?;
         }
         let depth = match &new.session {
             None => 0,

@@ -1,6 +1,6 @@
 //! Stores jobs: adds, lists, pauses, resumes and removes them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lango_protocol::{SessionId, Space, Timestamp};
@@ -8,6 +8,7 @@ use lango_schedule::{Schedule, Zone};
 use lango_store::{Batch, Database, Journal, Row, Statement, StoreError, WorkFilter, WorkItem};
 use lango_text::{to_one_line, truncate};
 use lango_tool::SafetyLevel;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -17,12 +18,12 @@ use crate::job::{
     write_setting,
 };
 use crate::job_workflow::begin_workflow;
-use crate::presence::is_anyone_present;
+use crate::presence::{describe_absence, is_anyone_present};
 use crate::scheduler::{build_work, remind};
 use crate::workflow::KnownWorkflows;
 use crate::{
-    AutomatorError, AutomatorSettings, NotificationRoutes, Presence, ServiceKind, SpendLimits,
-    schema,
+    AutomatorError, AutomatorSettings, DueTime, LocalRunner, NotificationRoutes, Presence,
+    ServiceKind, SpendLimits, schema,
 };
 
 /// The kind of the work of jobs.
@@ -98,6 +99,8 @@ pub struct JobBook {
     /// Wakes the scheduler of this process.
     pub(crate) wake: Arc<Notify>,
     pub(crate) known_workflows: Arc<KnownWorkflows>,
+    /// The client that this process is, if it runs due work without being a service. Locked to look.
+    local: Arc<Mutex<Option<LocalRunner>>>,
 }
 
 impl JobBook {
@@ -108,9 +111,9 @@ impl JobBook {
         journal: Journal,
     ) -> Result<Self, StoreError> {
         database.migrate(&schema::COMPONENT).await?;
-        let (settings, wake, known_workflows) =
-            (Arc::new(settings), Arc::default(), Arc::default());
-        Ok(Self { database, journal, settings, wake, known_workflows })
+        let (settings, wake) = (Arc::new(settings), Arc::default());
+        let (known_workflows, local) = (Arc::default(), Arc::default());
+        Ok(Self { database, journal, settings, wake, known_workflows, local })
     }
 
     /// Lets the service of this process look for due work at once.
@@ -118,9 +121,15 @@ impl JobBook {
         self.wake.notify_one();
     }
 
-    /// Notes how much harm the tools of the team can do, for questions about workflows.
-    pub fn set_tool_levels(&self, levels: BTreeMap<String, SafetyLevel>) {
-        self.known_workflows.set_levels(levels);
+    /// Notes how much harm the tools of the team can do, for questions about workflows, and the names of
+    /// its agents.
+    pub fn set_team(&self, levels: BTreeMap<String, SafetyLevel>, agents: BTreeSet<String>) {
+        self.known_workflows.set_team(levels, agents);
+    }
+
+    /// Notes that this process runs due work as this client.
+    pub fn set_local_runner(&self, local: LocalRunner) {
+        *self.local.lock() = Some(local);
     }
 
     /// Returns the journal.
@@ -266,14 +275,10 @@ impl JobBook {
         Presence::new(self.database.clone(), kind, workspace)
     }
 
-    /// Says what to do so that work runs, if no process runs that of this workspace now.
-    pub async fn describe_absence(&self) -> Result<Option<String>, StoreError> {
+    /// Says what to do so that work runs, if no service runs that of this workspace now.
+    pub async fn describe_absence(&self, due: DueTime) -> Result<Option<String>, StoreError> {
         let is_present = is_anyone_present(&self.database, &self.settings.workspace).await?;
-        Ok((!is_present).then(|| {
-            "Nothing runs it yet: work runs while `lango worker`, `lango serve` or `lango chat` is \
-             open. Start one and leave it running: lango worker"
-                .to_owned()
-        }))
+        Ok((!is_present).then(|| describe_absence(*self.local.lock(), due)))
     }
 
     /// Returns the settings.

@@ -37,7 +37,7 @@ pub use jobs::{JOB_KIND, JobBook, NewJob};
 pub use notify::{
     ChannelOpener, DeliveryState, NotificationMeans, NotificationRoutes, NotificationView, Notifier,
 };
-pub use presence::{Presence, ServiceKind};
+pub use presence::{DueTime, LocalRunner, Presence, ServiceKind};
 pub use scheduler::Scheduler;
 pub use service::AutomationService;
 pub use settings::AutomatorSettings;

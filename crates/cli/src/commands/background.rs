@@ -1,6 +1,6 @@
 //! `lango bg`: shows and changes background tasks.
 
-use lango_automator::{BackgroundTasks, NewTask, RunView};
+use lango_automator::{BackgroundTasks, DueTime, JobBook, NewTask, RunView};
 use lango_protocol::Space;
 
 use super::CommandContext;
@@ -39,6 +39,12 @@ pub(crate) async fn background(
         BgCommand::Add { task, agent, json } => {
             let new = NewTask { task, agent, space: space.clone(), session: None };
             let item = tasks.submit(new).await?;
+            if let Some(agent) = &agent
+                && !context.app.has_agent(agent).await?
+            {
+                let reason = format!("there is no agent {agent}. See: lango agents list");
+                return Err(Failure::usage(reason));
+            }
             if json {
                 printer.json(&RunView::of(&item))?;
             } else {
@@ -61,4 +67,21 @@ pub(crate) async fn background(
         }
     }
     Ok(ExitStatus::Success)
+}
+
+async fn tell_submitted(
+    printer: Printer,
+    jobs: &JobBook,
+    item: &WorkItem,
+    json: bool,
+) -> Result<(), Failure> {
+    if json {
+        printer.json(&RunView::of(item))?;
+    } else {
+        printer.print(&format!("{} is in the background.\n", item.id))?;
+    }
+    if let Some(notice) = jobs.describe_absence(DueTime::Now).await? {
+        printer.note(&notice);
+    }
+    Ok(())
 }

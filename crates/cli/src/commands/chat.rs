@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
+use lango_automator::LocalRunner;
 use lango_protocol::{MessageOrigin, SessionId};
 use lango_runtime::TurnRequest;
 use lango_text::to_one_line;
@@ -43,6 +44,7 @@ pub(crate) async fn chat(
     printer.introduce("/help for help, /quit to leave");
     let mut news = team.watch_remotes();
     let automation = team.start_automation(introducing(printer), audience(printer));
+    team.note_runner(LocalRunner::Chat);
     let mut status = ExitStatus::Success;
     loop {
         let line = match read_next_input(&input, &mut news).await? {

@@ -2,7 +2,7 @@
 
 use lango_app::{Stores, build_automator_settings, find_workspace};
 use lango_automator::{
-    AutomatorError, CatchUp, Job, JobAction, JobBook, JobChange, JobView, NewJob,
+    AutomatorError, CatchUp, DueTime, Job, JobAction, JobBook, JobChange, JobView, NewJob,
     NotificationRoutes, Overlap, RunView, SpendLimits, Workflows, find_workflow_name,
 };
 use lango_protocol::{Space, Timestamp};
@@ -209,7 +209,7 @@ async fn add(
         })
         .await?;
     let job = JobView::of(&job, Timestamp::now());
-    let notice = jobs.describe_absence().await?;
+    let notice = jobs.describe_absence(DueTime::Later).await?;
     if arguments.json {
         return Ok(printer.json(&AddedView { job, notice })?);
     }

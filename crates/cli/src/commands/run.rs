@@ -9,6 +9,7 @@ use lango_app::{
     Audience, Notice, OpenOptions, RunningAutomation, RunningTeam, TeamOptions, confinement,
     find_workspace,
 };
+use lango_automator::LocalRunner;
 use lango_model::UserMessage;
 use lango_protocol::{MessageOrigin, OutcomeStatus, SessionId};
 use lango_runtime::TurnRequest;
@@ -50,6 +51,7 @@ pub(crate) async fn run(
     let message = UserMessage { text, attachment, task: None, images };
     let request = TurnRequest::new(session, message, MessageOrigin::Run);
     let automation = team.start_automation(introducing(printer), audience(printer));
+    team.note_runner(LocalRunner::Command);
     let (followed, _) = follow_turn(team.runtime.start_turn(request), display).await?;
     if let Some(automation) = automation {
         finish_automation(printer, automation).await;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lango_automator::{AutomatorError, JobBook, NewRun, WorkflowRunView, Workflows};
+use lango_automator::{AutomatorError, DueTime, JobBook, NewRun, WorkflowRunView, Workflows};
 use lango_protocol::Space;
 use lango_text::{make_visible, to_one_line};
 use lango_workflow::{
@@ -259,7 +259,7 @@ async fn run(
 }
 
 async fn tell_absence(printer: Printer, jobs: &JobBook) -> Result<ExitStatus, Failure> {
-    if let Some(notice) = jobs.describe_absence().await? {
+    if let Some(notice) = jobs.describe_absence(DueTime::Now).await? {
         printer.note(&notice);
     }
     Ok(ExitStatus::Success)

@@ -14,7 +14,7 @@ use crate::job_workflow::find_workflow_name;
 use crate::reminder::{choose_action, reminder_text};
 use crate::tools::run_workflow::{describe_unknown, describe_workflow};
 use crate::workflow::ShownDefinition;
-use crate::{AutomatorError, JobBook, JobView, NewJob, Workflows};
+use crate::{AutomatorError, DueTime, JobBook, JobView, NewJob, Workflows};
 
 pub(crate) struct AddJob {
     pub(crate) jobs: JobBook,
@@ -135,7 +135,8 @@ impl Tool for AddJob {
                 ..NewJob::new(&arguments.schedule.0, &task)
             })
             .await?;
-        let notice = self.jobs.describe_absence().await.map_err(AutomatorError::from)?;
+        let notice =
+            self.jobs.describe_absence(DueTime::Later).await.map_err(AutomatorError::from)?;
         Ok(AddOutput { job: JobView::of(&job, Timestamp::now()), notice })
     }
 

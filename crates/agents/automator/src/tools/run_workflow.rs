@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::workflow::ShownDefinition;
-use crate::{AutomatorError, JobBook, NewRun, Workflows};
+use crate::{AutomatorError, DueTime, JobBook, NewRun, Workflows};
 
 /// Limits the characters of a line about a step.
 const MAX_LINE_CHARACTERS: usize = 200;
@@ -162,7 +162,8 @@ impl Tool for RunWorkflow {
         let inputs = arguments.inputs.unwrap_or_default();
         let session = Some(context.session.clone());
         let run = workflows.start(NewRun { definition, inputs, space, session }).await?;
-        let notice = self.jobs.describe_absence().await.map_err(AutomatorError::from)?;
+        let notice =
+            self.jobs.describe_absence(DueTime::Now).await.map_err(AutomatorError::from)?;
         let (run_id, name) = (run.id, run.name);
         Ok(RunWorkflowOutput { run_id, name, state: run.state.as_str(), notice })
     }

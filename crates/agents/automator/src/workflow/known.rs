@@ -1,7 +1,7 @@
-//! What this process knows of saved workflows and of tools, for questions that are put together without a
-//! look at the database.
+//! What this process knows of saved workflows and of the team, for questions that are put together without
+//! a look at the database.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use lango_protocol::Space;
@@ -12,12 +12,14 @@ use parking_lot::Mutex;
 use super::SavedWorkflow;
 use crate::{AutomatorError, JobBook};
 
-/// The saved workflows and the tools that are known here. Locked to look something up, and never while
+/// The saved workflows, the tools and the agents that are known here. Locked to look something up, and never while
 /// anything is waited for.
 #[derive(Default)]
 pub(crate) struct KnownWorkflows {
     texts: Mutex<BTreeMap<(Space, String), String>>,
     levels: Mutex<BTreeMap<String, SafetyLevel>>,
+    /// The agents of the team; absent in a process without one.
+    agents: Mutex<Option<BTreeSet<String>>>,
 }
 
 impl JobBook {
@@ -55,9 +57,21 @@ impl KnownWorkflows {
         self.texts.lock().get(&(space.clone(), name.trim().to_owned())).cloned()
     }
 
-    /// Notes how much harm tools can do.
-    pub(crate) fn set_levels(&self, levels: BTreeMap<String, SafetyLevel>) {
+    /// Notes how much harm tools can do, and the names of the agents.
+    pub(crate) fn set_team(&self, levels: BTreeMap<String, SafetyLevel>, agents: BTreeSet<String>) {
         *self.levels.lock() = levels;
+        *self.agents.lock() = Some(agents);
+    }
+
+    /// Refuses the name of an agent that the team does not have.
+    pub(crate) fn check_agent(&self, name: &str) -> Result<(), AutomatorError> {
+        match &*self.agents.lock() {
+            Some(agents) if !agents.contains(name) => {
+                let reason = format!("there is no agent {name}. See: lango agents list");
+                Err(AutomatorError::Refused(reason))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns how much harm a tool can do, and none if it is not known.
