@@ -17,6 +17,7 @@ mod jobs;
 mod matching;
 mod notify;
 mod presence;
+mod progress;
 mod reminder;
 mod scheduler;
 mod schema;

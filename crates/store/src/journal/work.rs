@@ -176,6 +176,15 @@ impl Journal {
         Ok(changed.iter().any(|rows| *rows > 0))
     }
 
+    /// Removes a piece of work that has ended. Returns false if it has not, or does not exist.
+    pub async fn remove_ended_work(&self, id: &str) -> Result<bool, StoreError> {
+        let statement = Statement::new(
+            "DELETE FROM work WHERE id = $1 AND state NOT IN ('waiting', 'started')",
+        )
+        .bind(id);
+        Ok(self.database.write(statement.into()).await? == [1])
+    }
+
     /// Returns the statements that cancel everything that belongs to a parent, for the commit that
     /// cancels the parent.
     pub fn build_cancellation_of_parent(parent: &str) -> [Statement; 2] {

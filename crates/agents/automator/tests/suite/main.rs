@@ -55,11 +55,11 @@ lango_store::on_both_engines! {
     workflows::an_agent_that_is_not_there_fails_its_step,
     workflows::a_cancelled_run_starts_nothing_more,
     workflows::a_step_that_takes_too_long_is_stopped,
+    workflows::a_step_that_was_stopped_within_its_effect_is_not_tried_again,
+    workflows::each_step_with_an_unknown_outcome_is_told,
     workflows::a_run_that_cannot_go_on_keeps_no_other_back,
-    workflows::workflows_are_saved_by_owner,
-}
     questions::what_is_run_and_stored_is_what_the_question_showed,
     questions::a_question_shows_the_workflows_of_its_own_owner,
     questions::a_reminder_of_a_workflow_does_not_start_it,
-    workflows::a_step_that_was_stopped_within_its_effect_is_not_tried_again,
-    workflows::each_step_with_an_unknown_outcome_is_told,
+    workflows::workflows_are_saved_by_owner,
+}
