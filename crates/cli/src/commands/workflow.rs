@@ -79,6 +79,15 @@ pub(crate) async fn workflow(
         WorkflowCommand::List { limit, json } => {
             list(printer, &workflows, space, limit.clamp(1, 1000), json).await?;
         }
+        WorkflowCommand::History { name, limit, json } => {
+            let limit = limit.clamp(1, 1000);
+            let runs = workflows.list_ended(name.as_deref(), space, limit).await?;
+            match runs.as_slice() {
+                runs if json => printer.json(&runs)?,
+                [] => printer.print("No run of a workflow has ended yet.\n")?,
+                runs => print_runs(printer, runs)?,
+            }
+        }
         WorkflowCommand::Show { name } => {
             let text = find_text(&workflows, &name, space).await?;
             printer.write_result(&text)?;

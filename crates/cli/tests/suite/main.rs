@@ -36,3 +36,4 @@ mod typing;
 mod vault;
 mod wallet;
 mod workflows;
+mod workflow_commands;

@@ -114,6 +114,25 @@ impl Workflows {
         rows.iter().map(WorkflowRun::read).collect()
     }
 
+    /// Shows the newest runs of an owner that have ended, of one workflow or of all, the newest first and
+    /// without their steps.
+    pub async fn list_ended(
+        &self,
+        name: Option<&str>,
+        space: &Space,
+        limit: u32,
+    ) -> Result<Vec<WorkflowRunView>, AutomatorError> {
+        let statement = Statement::new(format!(
+            "SELECT {COLUMNS} FROM workflow_runs WHERE client = $1 AND ($2 = '' OR name = $2) \
+             AND state NOT IN ('running', 'blocked') ORDER BY created_at DESC, id LIMIT $3"
+        ))
+        .bind(space.as_stored())
+        .bind(name.unwrap_or_default())
+        .bind(limit);
+        let rows = self.jobs.database.query(statement).await?;
+        rows.iter().map(|row| WorkflowRunView::build(&WorkflowRun::read(row)?, &[])).collect()
+    }
+
     /// Returns a run by its id, or the newest one of a workflow by its name.
     pub async fn find(&self, words: &str, space: &Space) -> Result<WorkflowRun, AutomatorError> {
         let given = words.trim().trim_matches(['`', '"', '\'']);
@@ -146,6 +165,20 @@ impl Workflows {
         rows.first().map(WorkflowRun::read).transpose()
     }
 
+    /// Returns as much of a run as is needed to end it, even if the rest cannot be read.
+    pub(crate) async fn load_damaged_run(
+        &self,
+        id: &str,
+    ) -> Result<Option<WorkflowRun>, AutomatorError> {
+        let statement = Statement::new(
+            "SELECT name, client, workspace, session, depth, created_at, ended_at, revision \
+             FROM workflow_runs WHERE id = $1",
+        )
+        .bind(id);
+        let rows = self.jobs.database.query(statement).await?;
+        rows.first().map(|row| WorkflowRun::read_damaged(id, row)).transpose()
+    }
+
     pub(crate) async fn load_rows(&self, run: &str) -> Result<Vec<StepRow>, AutomatorError> {
         let statement = Statement::new(format!(
             "SELECT {} FROM workflow_steps WHERE run = $1 ORDER BY position, item",
@@ -165,20 +198,6 @@ impl Workflows {
         by: &str,
         output: Value,
     ) -> Result<(), AutomatorError> {
-    /// Returns as much of a run as is needed to end it, even if the rest cannot be read.
-    pub(crate) async fn load_damaged_run(
-        &self,
-        id: &str,
-    ) -> Result<Option<WorkflowRun>, AutomatorError> {
-        let statement = Statement::new(
-            "SELECT name, client, workspace, session, depth, created_at, ended_at, revision \
-             FROM workflow_runs WHERE id = $1",
-        )
-        .bind(id);
-        let rows = self.jobs.database.query(statement).await?;
-        rows.first().map(|row| WorkflowRun::read_damaged(id, row)).transpose()
-    }
-
         self.decide(run, step, |row, now| match row.state {
             StepState::Waiting => {
                 row.set(StepState::Pending, "");
@@ -396,10 +415,6 @@ fn build_insert(run: &WorkflowRun, job: &str) -> Statement {
     .bind(job)
 }
 
-/// Reads the ids in the first column.
-pub(crate) fn read_ids(rows: &[Row]) -> Result<Vec<String>, AutomatorError> {
-    rows.iter().map(|row| Ok(row.text(0)?.to_owned())).collect()
-}
 /// Returns the statement that ends the steps of a run that is over, where they have not ended.
 pub(crate) fn build_steps_cancellation(run: &str, now: Timestamp) -> Statement {
     Statement::new(
@@ -410,3 +425,7 @@ pub(crate) fn build_steps_cancellation(run: &str, now: Timestamp) -> Statement {
     .bind(now.as_microseconds())
 }
 
+/// Reads the ids in the first column.
+pub(crate) fn read_ids(rows: &[Row]) -> Result<Vec<String>, AutomatorError> {
+    rows.iter().map(|row| Ok(row.text(0)?.to_owned())).collect()
+}
