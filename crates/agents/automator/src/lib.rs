@@ -19,6 +19,7 @@ mod notify;
 mod presence;
 mod progress;
 mod reminder;
+mod result_context;
 mod scheduler;
 mod schema;
 mod service;

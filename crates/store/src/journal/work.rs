@@ -275,6 +275,20 @@ impl Journal {
         self.read_work(statement).await
     }
 
+    /// Returns the work of a scope that has started and not ended, and whose cancellation was asked for.
+    pub async fn list_cancelled_work(
+        &self,
+        scope: &WorkScope,
+    ) -> Result<Vec<WorkItem>, StoreError> {
+        let statement = Statement::new(items!(
+            "FROM work WHERE state = 'started' AND is_cancelled = 1 AND ($1 = '' OR workspace = $1) \
+             AND (CAST($2 AS BIGINT) = 1 OR client = '') ORDER BY due_at, id"
+        ))
+        .bind(scope.workspace.as_deref().unwrap_or_default())
+        .bind(scope.includes_clients);
+        self.read_work(statement).await
+    }
+
     /// Returns the work that has started and not ended, and whose session no live process holds: its
     /// turn waits, was interrupted, or has ended without a note of it.
     pub async fn list_abandoned_work(
@@ -295,20 +309,6 @@ impl Journal {
         let rows = self.database.query(self.clock.bind_now(statement)).await?;
         let mut items = Vec::new();
         for row in &rows {
-    /// Returns the work of a scope that has started and not ended, and whose cancellation was asked for.
-    pub async fn list_cancelled_work(
-        &self,
-        scope: &WorkScope,
-    ) -> Result<Vec<WorkItem>, StoreError> {
-        let statement = Statement::new(items!(
-            "FROM work WHERE state = 'started' AND is_cancelled = 1 AND ($1 = '' OR workspace = $1) \
-             AND (CAST($2 AS BIGINT) = 1 OR client = '') ORDER BY due_at, id"
-        ))
-        .bind(scope.workspace.as_deref().unwrap_or_default())
-        .bind(scope.includes_clients);
-        self.read_work(statement).await
-    }
-
             let lease = SessionLease::read(row, 1)?;
             if lease.and_then(|lease| lease.holder(self.clock)).is_none() {
                 items.extend(self.find_work(row.text(0)?).await?);
@@ -399,6 +399,23 @@ impl Journal {
             Ok((call, row.text(1)?.to_owned()))
         };
         rows.iter().map(read).collect()
+    }
+
+    /// Returns the work that a conversation asked for and that has ended since, the newest first.
+    pub async fn list_results_for(
+        &self,
+        session: &SessionId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<WorkItem>, StoreError> {
+        let statement = Statement::new(items!(
+            "FROM work WHERE reply_to = $1 AND reply_to <> '' AND ended_at >= $2 \
+             AND state IN ('done', 'failed') ORDER BY ended_at DESC, id LIMIT $3"
+        ))
+        .bind(session.as_str())
+        .bind(since.as_microseconds())
+        .bind(limit);
+        self.read_work(statement).await
     }
 
     async fn read_work(&self, statement: Statement) -> Result<Vec<WorkItem>, StoreError> {
