@@ -115,9 +115,8 @@ impl App {
         let roster = Roster::build(definition, take_tools(&mut parts), mcp.tools, remotes)?;
         if let Some(jobs) = &jobs {
             let tools = roster.tools.iter();
-            jobs.set_tool_levels(
-                tools.map(|tool| (tool.name().to_owned(), tool.level())).collect(),
-            );
+            let levels = tools.map(|tool| (tool.name().to_owned(), tool.level())).collect();
+            jobs.set_team(levels, roster.list_agent_names());
         }
         let mut secrets = secrets::collect_secrets(config, &models);
         secrets.extend(mcp.secrets);
@@ -140,6 +139,13 @@ impl App {
         notices.extend(vault_notice);
         notices.extend(plain_notice);
         Ok(Assembly { roster, factory, stores, processes, jobs, servers, notices })
+    }
+
+    /// Tells whether the team has an agent of this name, or would have it if it could be reached.
+    pub async fn has_agent(&self, name: &str) -> Result<bool, AppError> {
+        let roster = self.inspect(InspectOptions::default()).await?.roster;
+        let mut remote = self.config().a2a.remote_agents.iter();
+        Ok(roster.list_agent_names().contains(name) || remote.any(|agent| agent.name == name))
     }
 
     /// Opens the agents and tools for clients that only inspect them.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lango_automator::{
-    AutomationService, JobBook, Notifier, Presence, ServiceKind, WORKFLOW_KIND,
+    AutomationService, JOB_KIND, JobBook, Notifier, ServiceKind, WORKFLOW_KIND,
     WORKFLOW_QUESTION_KIND,
 };
 use lango_protocol::Space;
 use lango_runtime::{Runtime, Teams, WorkListener, WorkRunner};
 use lango_store::{Journal, WorkItem, WorkScope, WorkState};
 use lango_text::{make_visible, to_one_line};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::{AppError, Notice, ServedAssembly};
@@ -21,14 +22,27 @@ const MAX_RESULT_CHARACTERS: usize = 400;
 /// Limits how long a command waits for its notifications to be delivered.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Limits the results that a user is told when a client starts.
+/// Limits the results that a user is told at once.
 const MAX_TOLD_COUNT: u32 = 5;
+
+/// Sets how often results of work that other processes ran are looked for.
+const RESULT_LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Says who reads the notices of a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// The user, at this moment. What was shown counts as told.
+    User,
+    /// A log, or no one. The user is told the same results later.
+    Log,
+}
 
 /// Runs due work until it is stopped or dropped.
 pub struct RunningAutomation {
     stop: CancellationToken,
     runtime: Option<Runtime>,
     notifier: Arc<Notifier>,
+    teller: Option<ResultTeller>,
 }
 
 impl RunningAutomation {
@@ -51,6 +65,7 @@ impl RunningAutomation {
         drop(tokio::time::timeout(limit, ended).await);
         // What was not delivered in time is delivered by the next process.
         drop(tokio::time::timeout(limit, self.notifier.settle()).await);
+        self.tell_results().await;
         runtime.turns_under_way()
     }
 
@@ -59,6 +74,14 @@ impl RunningAutomation {
     pub async fn leave(self) {
         self.stop();
         drop(tokio::time::timeout(LEAVE_TIMEOUT, self.notifier.settle()).await);
+        self.tell_results().await;
+    }
+
+    /// Tells the user what ended until now.
+    async fn tell_results(&self) {
+        if let Some(teller) = &self.teller {
+            teller.tell().await;
+        }
     }
 }
 
@@ -73,13 +96,14 @@ pub(crate) fn start_for_owner(
     jobs: &JobBook,
     runtime: Runtime,
     notice: Notice,
-    presence: Option<Presence>,
+    audience: Audience,
 ) -> RunningAutomation {
     let scope =
         WorkScope { workspace: Some(jobs.settings().workspace.clone()), includes_clients: false };
     let teams = Arc::new(runtime.clone()) as Arc<dyn Teams>;
-    let (stop, notifier) = start(jobs, teams, scope, notice, presence);
-    RunningAutomation { stop, runtime: Some(runtime), notifier }
+    let mut running = start(jobs, teams, scope, notice, audience);
+    running.runtime = Some(runtime);
+    running
 }
 
 fn start(
@@ -87,20 +111,21 @@ fn start(
     teams: Arc<dyn Teams>,
     scope: WorkScope,
     notice: Notice,
-    presence: Option<Presence>,
-) -> (CancellationToken, Arc<Notifier>) {
-    let listener = Arc::new(NoticeListener { jobs: jobs.clone(), notice });
+    audience: Audience,
+) -> RunningAutomation {
+    let stop = CancellationToken::new();
+    let teller = match audience {
+        Audience::User => Some(ResultTeller::start(jobs.journal(), &notice, stop.clone())),
+        Audience::Log => None,
+    };
+    let listener = Arc::new(NoticeListener { jobs: jobs.clone(), notice, teller: teller.clone() });
     let limit = jobs.settings().parallel_work;
     let runner =
         WorkRunner::new(jobs.journal().clone(), teams, scope, limit, Arc::clone(&listener) as _);
     let service = AutomationService::new(jobs.clone(), runner, listener);
-    let stop = CancellationToken::new();
-    if let Some(presence) = presence {
-        tokio::spawn(presence.keep_telling(stop.clone()));
-    }
     let notifier = service.notifier();
     tokio::spawn(service.run(stop.clone()));
-    (stop, notifier)
+    RunningAutomation { stop, runtime: None, notifier, teller }
 }
 
 impl ServedAssembly {
@@ -111,16 +136,17 @@ impl ServedAssembly {
         let scope = WorkScope { workspace: Some(workspace.clone()), includes_clients: true };
         let presence = jobs.presence(ServiceKind::Server, Some(workspace));
         let teams = Arc::clone(&self.teams) as Arc<dyn Teams>;
-        let notice = Arc::clone(&self.notice);
-        let (stop, notifier) = start(jobs, teams, scope, notice, Some(presence));
-        Some(RunningAutomation { stop, runtime: None, notifier })
+        let running = start(jobs, teams, scope, Arc::clone(&self.notice), Audience::Log);
+        tokio::spawn(presence.keep_telling(running.stop.clone()));
+        Some(running)
     }
 }
 
-/// Tells the operator of the machine what has ended.
+/// Tells what has ended: the user where one reads the notices, else the log.
 struct NoticeListener {
     jobs: JobBook,
     notice: Notice,
+    teller: Option<ResultTeller>,
 }
 
 impl WorkListener for NoticeListener {
@@ -133,13 +159,55 @@ impl WorkListener for NoticeListener {
         if item.space != Space::Owner {
             return;
         }
+        if let Some(teller) = &self.teller {
+            teller.ended.notify_one();
+            return;
+        }
+        // The user has not seen it, and is told in a later client.
         (self.notice)(&describe_end(item));
-        let (journal, id) = (self.jobs.journal().clone(), item.id.clone());
+        if item.kind == JOB_KIND {
+            let (journal, item) = (self.jobs.journal().clone(), item.clone());
+            tokio::spawn(async move {
+                if let Err(error) = journal.mark_earlier_work_delivered(&item).await {
+                    tracing::debug!(%error, "several runs of a job are told later");
+                }
+            });
+        }
+    }
+}
+
+/// Tells the user what has ended, in this process or another, each result once.
+#[derive(Clone)]
+struct ResultTeller {
+    journal: Journal,
+    notice: Notice,
+    /// Wakes it when work of this process has ended.
+    ended: Arc<Notify>,
+}
+
+impl ResultTeller {
+    /// Starts to tell results until it is stopped.
+    fn start(journal: &Journal, notice: &Notice, stop: CancellationToken) -> Self {
+        let teller =
+            Self { journal: journal.clone(), notice: Arc::clone(notice), ended: Arc::default() };
+        let running = teller.clone();
         tokio::spawn(async move {
-            if let Err(error) = journal.mark_work_delivered(&id).await {
-                tracing::debug!(%error, "a result that was shown is shown again later");
+            while !stop.is_cancelled() {
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = running.ended.notified() => running.tell().await,
+                    () = tokio::time::sleep(RESULT_LOOK_INTERVAL) => running.tell().await,
+                }
             }
         });
+        teller
+    }
+
+    async fn tell(&self) {
+        match take_results(&self.journal).await {
+            Ok(lines) => lines.iter().for_each(|line| (self.notice)(line)),
+            Err(error) => tracing::debug!(%error, "results are told later"),
+        }
     }
 }
 
@@ -157,7 +225,7 @@ pub fn describe_end(item: &WorkItem) -> String {
     }
 }
 
-/// Returns what ended while the user was away, each told once.
+/// Returns what ended and was not told yet, each result once however many clients ask.
 pub(crate) async fn take_results(journal: &Journal) -> Result<Vec<String>, AppError> {
     let items = journal.list_undelivered_work(&Space::Owner, MAX_TOLD_COUNT).await?;
     let mut lines = Vec::new();

@@ -45,7 +45,7 @@ pub use agents::{build_automator_settings, build_memory_settings, find_skills};
 pub use app::{App, LoadOptions, Stores};
 pub use approvals::{open_rule_book, parse_rights, read_approval_policy};
 pub use assembly::{Assembly, InspectOptions, Inspection, OpenOptions};
-pub use automation::{RunningAutomation, describe_end};
+pub use automation::{Audience, RunningAutomation, describe_end};
 pub use definition::{TeamOptions, find_workspace, is_trusted};
 pub use error::{AppError, ErrorKind};
 pub use home::{Home, expand_path};

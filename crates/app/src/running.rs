@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lango_automator::{JobBook, ServiceKind};
+use lango_automator::{JobBook, LocalRunner};
 use lango_operator::Processes;
 use lango_runtime::{Approver, Runtime};
 use tokio::sync::mpsc;
@@ -14,7 +14,7 @@ use crate::remotes::RemoteAgents;
 use crate::runtime::RuntimeFactory;
 use crate::serving::OwnerApprover;
 use crate::team::{Roster, TeamWatcher};
-use crate::{AppError, Assembly, Notice, RunningAutomation};
+use crate::{AppError, Assembly, Audience, Notice, RunningAutomation};
 
 /// Limits how long the work after a turn may delay the program's exit.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -85,19 +85,24 @@ impl RunningTeam {
     }
 
     /// Starts to run the user's due work of this workspace, as long as the returned value is kept.
-    /// Calls that need an approval wait for it: `lango approvals`. Returns none if there is no
-    /// automator.
+    /// Calls that need an approval wait for it: `lango approvals`. Results are told to the audience of
+    /// the notices. Returns none if there is no automator.
     pub fn start_automation(
         &self,
         notice: Notice,
-        service: Option<ServiceKind>,
+        audience: Audience,
     ) -> Option<RunningAutomation> {
         let AutomationParts { jobs, factory, roster } = self.automation.as_ref()?;
         let approver = Arc::new(OwnerApprover::new(Arc::clone(&notice)));
         let runtime = factory.build_runtime(roster, approver);
-        let workspace = Some(jobs.settings().workspace.clone());
-        let presence = service.map(|kind| jobs.presence(kind, workspace));
-        Some(start_for_owner(jobs, runtime, notice, presence))
+        Some(start_for_owner(jobs, runtime, notice, audience))
+    }
+
+    /// Notes that this process runs due work as this client, for what users are told about new work.
+    pub fn note_runner(&self, runner: LocalRunner) {
+        if let Some(jobs) = self.jobs() {
+            jobs.set_local_runner(runner);
+        }
     }
 
     /// Returns the jobs, if there is an automator.

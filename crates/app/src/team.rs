@@ -95,6 +95,14 @@ impl Roster {
         }
     }
 
+    /// Returns the names of all agents, with those of remote agents that are not available now.
+    pub(crate) fn list_agent_names(&self) -> BTreeSet<String> {
+        let remotes = self.remotes.iter().flat_map(|remotes| &remotes.statuses);
+        let own = self.tree.sub_agents().iter().map(|agent| &agent.name);
+        let names = own.chain(remotes.map(|remote| &remote.name)).chain([self.tree.root_name()]);
+        names.map(ToString::to_string).collect()
+    }
+
     /// Refuses a name for a remote agent that the team cannot have.
     pub fn check_remote_name(&self, name: &AgentName) -> Result<(), AppError> {
         let spec = RemoteAgentSpec {

@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use crate::provider::ModelOptions;
 use crate::serving::OwnerApprover;
 use crate::{
-    App, AppError, Notice, OpenOptions, RunningAutomation, RunningTeam, TeamOptions, find_workspace,
+    App, AppError, Audience, Notice, OpenOptions, RunningAutomation, RunningTeam, TeamOptions,
+    find_workspace,
 };
 
 /// Sets how often directories with new work are looked for.
@@ -129,7 +130,7 @@ impl<'a> Worker<'a> {
         let models = ModelOptions::Choose { wanted: model, record, consent: None };
         let assembly = self.app.open(OpenOptions::new(team, models)).await?;
         let team = assembly.runtime(Arc::new(OwnerApprover::new(Arc::clone(&self.notice))));
-        let automation = team.start_automation(Arc::clone(&self.notice), None);
+        let automation = team.start_automation(Arc::clone(&self.notice), Audience::Log);
         Ok(WorkerTeam::Running { team: Box::new(team), automation })
     }
 

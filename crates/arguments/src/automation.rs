@@ -243,6 +243,34 @@ pub enum BgCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Do a task anew that failed or was stopped.
+    Retry {
+        /// The task.
+        id: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove a task that has ended. Its conversation stays.
+    Remove {
+        /// The task.
+        id: String,
+        /// Do not ask.
+        #[arg(long)]
+        yes: bool,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Past tasks with their results, the newest first.
+    History {
+        /// At most so many.
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// The arguments of `lango worker`.

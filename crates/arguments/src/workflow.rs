@@ -58,6 +58,17 @@ Calls of tools that need an approval wait for it: lango approvals list")]
         #[arg(long)]
         json: bool,
     },
+    /// Past runs with their results, the newest first.
+    History {
+        /// The workflow; all when absent.
+        name: Option<String>,
+        /// At most so many.
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the definition of a saved workflow or of a run.
     Show {
         /// The workflow or the run.

@@ -14,7 +14,7 @@ use lango_store::{Database, Journal, WorkFilter, WorkItem, WorkState};
 use serde_json::Map;
 
 use crate::Arguments;
-use crate::faults;
+use crate::faults::{self, FaultCounts};
 use crate::fleet::ProcessRole;
 use crate::random::Random;
 use crate::stage::{Stage, read_effects, write_script_for};
@@ -60,6 +60,38 @@ struct Requests {
     runs: Vec<(String, String)>,
 }
 
+impl Requests {
+    /// Returns what there was too little of, so that a run in which next to nothing happened proves
+    /// nothing.
+    fn find_too_few(
+        &self,
+        seconds: u64,
+        caused: &FaultCounts,
+        findings: &Findings,
+        effects: usize,
+    ) -> BTreeSet<String> {
+        let seconds = usize::try_from(seconds).unwrap_or(usize::MAX);
+        let (rounds, share) = ((seconds / 30).saturating_sub(1), seconds / 20);
+        let (shots, tasks, runs) = (self.shots.len(), self.tasks.len(), self.runs.len());
+        let kills = usize::try_from(caused.kills).unwrap_or(0);
+        let busy_kills = usize::try_from(caused.busy_kills).unwrap_or(0);
+        // A call whose outcome is not known may have had no effect.
+        let sure = (findings.occurrences + shots + tasks + STEPS.len() * runs)
+            .saturating_sub(STEPS.len() * findings.unknown + JOB_COUNT);
+        let counts = [
+            ("occurrences", findings.occurrences, JOB_COUNT * rounds),
+            ("jobs that happen once", shots, share),
+            ("background tasks", tasks, share / 2),
+            ("runs of workflows", runs, share / 2),
+            ("kills", kills, seconds / 20),
+            ("kills while work ran", busy_kills, seconds / 120),
+            ("effects", effects, sure),
+        ];
+        let too_few = counts.into_iter().filter(|(_, count, least)| count < least);
+        too_few.map(|(what, count, least)| format!("{count} {what}, at least {least}")).collect()
+    }
+}
+
 /// What is wrong, by kind.
 #[derive(Default)]
 struct Findings {
@@ -90,7 +122,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<(String, bool)> {
     };
     let book = JobBook::open(settings, database, journal).await?;
     let time = Duration::from_secs(arguments.seconds);
-    let faults = tokio::spawn(faults::cause(stage.clone(), time, arguments.seed, PACE));
+    let journal = Some(book.journal().clone());
+    let faults = tokio::spawn(faults::cause(stage.clone(), journal, time, arguments.seed, PACE));
     let requests = ask_until_calm(&stage, &book, arguments.seed).await?;
     let end = Timestamp::now();
     for (job, _) in &requests.jobs {
@@ -117,8 +150,10 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<(String, bool)> {
         effects.len(),
         findings.unknown,
     );
+    let too_few = requests.find_too_few(arguments.seconds, &caused, &findings, effects.len());
     let mut is_clean = true;
     for (kind, names) in [
+        ("too few to prove anything", &too_few),
         ("occurrences missed", &findings.missed),
         ("accepted and lost", &findings.lost),
         ("accepted and given up", &findings.given_up),
@@ -291,6 +326,9 @@ impl Findings {
                 is_reported |= status == CallStatus::Ok;
                 is_unknown |= status == CallStatus::Unknown;
             }
+        }
+        if item.state == WorkState::Done && !is_reported && !is_unknown {
+            self.given_up.insert(format!("{name} is done without its call"));
         }
         self.unknown += usize::from(is_unknown);
         Ok((is_reported, is_unknown))

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use lango_store::{Journal, WorkFilter, WorkState};
 
 use crate::random::Random;
 use crate::stage::Stage;
@@ -12,10 +13,20 @@ use crate::stage::Stage;
 /// Longer than a lease, so that another process takes over meanwhile.
 const LONG_PAUSE: Duration = Duration::from_secs(35);
 
+/// Tells whether work has started and not ended.
+async fn runs_work(journal: Option<&Journal>) -> bool {
+    let Some(journal) = journal else { return false };
+    let filter = WorkFilter { is_open: true, ..WorkFilter::default() };
+    let open = journal.list_work(filter, 1000).await.unwrap_or_default();
+    open.iter().any(|item| item.state == WorkState::Started)
+}
+
 /// How many faults there were, by kind.
 #[derive(Debug, Default)]
 pub(crate) struct FaultCounts {
-    kills: u32,
+    pub(crate) kills: u32,
+    /// The kills while work had started and not ended.
+    pub(crate) busy_kills: u32,
     stops: u32,
     pauses: u32,
     cuts: u32,
@@ -24,17 +35,19 @@ pub(crate) struct FaultCounts {
 
 impl fmt::Display for FaultCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kills, stops, pauses, cuts, silences } = self;
+        let Self { kills, busy_kills, stops, pauses, cuts, silences } = self;
         write!(
             f,
-            "{kills} kills, {stops} restarts, {pauses} pauses, {cuts} cut and {silences} silent connections"
+            "{kills} kills ({busy_kills} while work ran), {stops} restarts, {pauses} pauses, {cuts} cut and {silences} silent connections"
         )
     }
 }
 
-/// Causes faults for a time, with so many milliseconds between them, and says so when they are over.
+/// Causes faults for a time, with so many milliseconds between them, and says so when they are over. The
+/// journal tells whether work runs that begins by itself.
 pub(crate) async fn cause(
     stage: Stage,
+    journal: Option<Journal>,
     time: Duration,
     seed: u64,
     pace: Range<u64>,
@@ -50,6 +63,7 @@ pub(crate) async fn cause(
         match (random.below(kinds), &stage.proxy) {
             (0..=3, _) => {
                 counts.kills += 1;
+                counts.busy_kills += u32::from(runs_work(journal.as_ref()).await);
                 stage.fleet.kill(index).await;
                 tokio::time::sleep(random.milliseconds(0..600)).await;
                 stage.fleet.start(index).await?;

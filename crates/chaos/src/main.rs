@@ -76,7 +76,7 @@ async fn run(arguments: &Arguments) -> Result<(String, bool)> {
     }
     let stage = Stage::open(arguments, &stage::write_script(), ProcessRole::Server).await?;
     let time = Duration::from_secs(arguments.seconds);
-    let faults = tokio::spawn(faults::cause(stage.clone(), time, arguments.seed, 50..900));
+    let faults = tokio::spawn(faults::cause(stage.clone(), None, time, arguments.seed, 50..900));
     let sent = work::send_until_calm(&stage, arguments.seed).await;
     let caused = faults.await??;
     stage.fleet.start_all().await?;

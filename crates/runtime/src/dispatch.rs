@@ -161,14 +161,14 @@ impl Turn {
         let subject = CallSubject::new(prepared.describe(), &call.tool);
         let mut excluded = ExcludedPaths::default();
         if !self.runs_without_permission(agent, call, &tool) {
-            let proposal = permission::build_proposal(&prepared, call);
+            let proposal = permission::build_proposal(&prepared, call, self.space.own());
             let decided = self.tool_to_decide_on(&tool);
             match self.decide_permission(speaker, call, decided, &proposal).await? {
                 Permission::NotNeeded if proposal.only_reads.is_none() => {}
                 // What was read about the call may not hold any more: a person takes time to answer, and
                 // a command that only reads does so because of the files that it finds.
                 Permission::NotNeeded | Permission::Granted => {
-                    let now = permission::build_proposal(&prepared, call);
+                    let now = permission::build_proposal(&prepared, call, self.space.own());
                     if let Some(refusal) = permission::refuse_if_changed(&proposal, &now) {
                         return Ok(FinishedCall::not_run(CallStatus::Refused, &subject, &refusal));
                     }

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use lango_protocol::{ApprovalDecision, EventBody, Timestamp};
+use lango_protocol::{ApprovalDecision, EventBody, Space, Timestamp};
 use lango_store::{AnswerOutcome, ApprovalAnswerRow, StoreError};
 use lango_text::make_lines_visible;
 use lango_tool::{ExcludedPaths, PreparedCall, Proposal, RegisteredTool, SafetyLevel};
@@ -280,9 +280,13 @@ impl Turn {
     }
 }
 
-/// Returns the effect of a call as the tool describes it, or else as the model wrote it.
-pub(crate) fn build_proposal(prepared: &PreparedCall, call: &PendingCall) -> Proposal {
-    prepared.propose().unwrap_or_else(|| {
+/// Returns the effect of a call for an owner as the tool describes it, or else as the model wrote it.
+pub(crate) fn build_proposal(
+    prepared: &PreparedCall,
+    call: &PendingCall,
+    space: &Space,
+) -> Proposal {
+    prepared.propose_in(space).unwrap_or_else(|| {
         Proposal::plain(make_lines_visible(&call.arguments, &format!("{} ", call.tool)))
     })
 }

@@ -5,6 +5,7 @@
 //! rests on promised turns: a piece runs once, goes on after a crash, and a process that lost the
 //! session of its turn has no effect.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lango_protocol::{
@@ -21,7 +22,7 @@ use crate::{Runtime, Teams, TurnError};
 /// Limits the bytes of a result.
 const MAX_RESULT_BYTES: usize = 16 * 1024;
 
-/// Limits the pieces of work that are looked at in one round.
+/// Limits the pieces of work of one owner that are looked at in one round.
 const MAX_ROUND_COUNT: u32 = 64;
 
 /// Is told when a piece of work has ended.
@@ -36,7 +37,7 @@ pub struct WorkRunner {
     journal: Journal,
     teams: Arc<dyn Teams>,
     scope: WorkScope,
-    /// How many pieces of work run at once in a workspace.
+    /// How many pieces of work of one owner run at once in a workspace.
     limit: u32,
     listener: Arc<dyn WorkListener>,
 }
@@ -64,13 +65,16 @@ impl WorkRunner {
         for item in self.journal.list_abandoned_work(&self.scope).await? {
             self.take_up(item).await?;
         }
+        let mut full = BTreeSet::new();
         for item in self.journal.list_due_work(&self.scope, now, MAX_ROUND_COUNT).await? {
-            if self.team_of(&item).is_none() {
+            let place = (item.space.clone(), item.workspace.clone());
+            if full.contains(&place) || self.team_of(&item).is_none() {
                 continue;
             }
             if !self.journal.start_work(&item, self.limit).await? {
-                // There is no room, or another process starts what is due.
-                break;
+                // There is no room for this owner, or another process starts what is due.
+                full.insert(place);
+                continue;
             }
             tracing::info!(work = item.id, "work is started");
             self.spawn(item);
@@ -80,10 +84,8 @@ impl WorkRunner {
 
     /// Stops the turns that this process runs and whose cancellation was asked for.
     pub async fn stop_cancelled(&self) -> Result<(), StoreError> {
-        let filter = lango_store::WorkFilter { is_open: true, ..Default::default() };
-        for item in self.journal.list_work(filter, MAX_ROUND_COUNT).await? {
-            if item.is_cancelled
-                && let Some(team) = self.team_of(&item)
+        for item in self.journal.list_cancelled_work(&self.scope).await? {
+            if let Some(team) = self.team_of(&item)
                 && team.is_under_way(item.turn)
             {
                 // Its outcome is noted by the task that runs it.
@@ -198,12 +200,19 @@ async fn read_result(
         // It was withdrawn before it began.
         return Ok((WorkState::Cancelled, String::new()));
     };
+    if status == OutcomeStatus::NeedsInput {
+        // No user is there who could answer.
+        answer = format!(
+            "it stopped at a question: {answer}\n\nAnswer it with: lango run --session {session} \"…\""
+        );
+    }
     let state = match &status {
-        OutcomeStatus::Done | OutcomeStatus::NeedsInput => WorkState::Done,
+        OutcomeStatus::Done => WorkState::Done,
         OutcomeStatus::Cancelled => WorkState::Cancelled,
-        OutcomeStatus::Rejected { .. } | OutcomeStatus::TimedOut | OutcomeStatus::Failed { .. } => {
-            WorkState::Failed
-        }
+        OutcomeStatus::NeedsInput
+        | OutcomeStatus::Rejected { .. }
+        | OutcomeStatus::TimedOut
+        | OutcomeStatus::Failed { .. } => WorkState::Failed,
     };
     let reason = match status {
         OutcomeStatus::Failed { reason, .. } | OutcomeStatus::Rejected { reason } => reason,

@@ -14,6 +14,7 @@ mod printer;
 mod question;
 mod reader;
 mod styled_text;
+mod table;
 mod value_prompt;
 
 pub use approver::{AnswerSource, ApprovalMode, TerminalApprover};
@@ -26,4 +27,5 @@ pub use printer::{
 };
 pub use question::{Choice, Choices, Terminal};
 pub use styled_text::StyledText;
+pub use table::{render_table, render_wrapped_table};
 pub use value_prompt::choose_value_prompt;

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use lango_protocol::{AgentName, CallReport, InstructionText};
+use lango_protocol::{AgentName, CallReport, InstructionText, Space};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -66,6 +66,13 @@ pub trait Tool: Send + Sync + 'static {
         let _ = arguments;
         None
     }
+
+    /// Describes what a call would do for one owner, where that depends on what they have stored. The
+    /// rules of [`Tool::propose`] apply.
+    fn propose_in(&self, arguments: &Self::Arguments, space: &Space) -> Option<Proposal> {
+        let _ = space;
+        self.propose(arguments)
+    }
 }
 
 /// Holds the result of a successful call.
@@ -107,6 +114,11 @@ impl PreparedCall {
         self.call.propose()
     }
 
+    /// Describes what the call would do for one owner; see [`Tool::propose_in`].
+    pub fn propose_in(&self, space: &Space) -> Option<Proposal> {
+        self.call.propose_in(space)
+    }
+
     /// Runs the call. Consumes it: a prepared call runs at most once.
     pub fn run(self, context: ToolContext) -> ToolFuture {
         self.call.run(context)
@@ -121,6 +133,11 @@ pub trait ErasedCall: Send {
     }
     /// Describes what the call would do; see [`Tool::propose`].
     fn propose(&self) -> Option<Proposal>;
+    /// Describes what the call would do for one owner; see [`Tool::propose_in`].
+    fn propose_in(&self, space: &Space) -> Option<Proposal> {
+        let _ = space;
+        self.propose()
+    }
     /// Runs the call; see [`Tool::run`].
     fn run(self: Box<Self>, context: ToolContext) -> ToolFuture;
 }
@@ -157,6 +174,10 @@ impl<T: Tool> ErasedCall for TypedCall<T> {
 
     fn propose(&self) -> Option<Proposal> {
         self.tool.propose(&self.arguments)
+    }
+
+    fn propose_in(&self, space: &Space) -> Option<Proposal> {
+        self.tool.propose_in(&self.arguments, space)
     }
 
     fn run(self: Box<Self>, context: ToolContext) -> ToolFuture {
@@ -290,7 +311,7 @@ impl ToolDeclaration {
 
 #[cfg(test)]
 mod tests {
-    use lango_protocol::{CallId, SessionId, Space, SpaceAccess, TurnId};
+    use lango_protocol::{CallId, SessionId, SpaceAccess, TurnId};
     use serde::Deserialize;
     use tokio_util::sync::CancellationToken;
 

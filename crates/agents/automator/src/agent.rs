@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use lango_runtime::{AgentParts, SpendGuard};
+use lango_runtime::{AgentContext, AgentParts, SpendGuard};
 use lango_store::{Database, Journal, StoreError};
 use lango_tool::RegisteredTool;
 
+use crate::result_context::ResultContext;
 use crate::tools::{
     AddJob, CancelRun, CancelTask, ListJobs, ListTasks, ListWorkflows, PauseJob, RemoveJob,
     ResumeJob, RunWorkflow, SaveWorkflow, ShowHistory, ShowResult, ShowRun, ShowTask, SubmitTask,
@@ -65,7 +66,9 @@ impl AutomatorAgent {
             RegisteredTool::new(ListWorkflows { workflows: workflows() }),
             RegisteredTool::new(CancelRun { workflows: workflows() }),
         ];
+        let source = Arc::new(ResultContext { jobs: jobs() });
+        let context = vec![AgentContext { source, tool_prefix: "bg_" }];
         let spend_guard = Some(Arc::new(self.jobs.clone()) as Arc<dyn SpendGuard>);
-        AgentParts { tools, spend_guard, ..AgentParts::default() }
+        AgentParts { tools, context, spend_guard, ..AgentParts::default() }
     }
 }

@@ -5,8 +5,9 @@ use lango_store::{Batch, Journal, WorkFilter, WorkItem, WorkState};
 use lango_text::to_one_line;
 use uuid::Uuid;
 
+use crate::progress::describe_progress;
 use crate::scheduler::build_request;
-use crate::{AutomatorError, JobBook};
+use crate::{AutomatorError, JobBook, RunView};
 
 /// The kind of background tasks.
 pub const BACKGROUND_KIND: &str = "background";
@@ -17,6 +18,8 @@ const MAX_DEPTH: u32 = 3;
 const MAX_TASK_CHARACTERS: usize = 8000;
 /// Limits the characters of a title.
 const MAX_TITLE_CHARACTERS: usize = 60;
+/// Limits the tasks that are looked through for those that have ended.
+const MAX_LISTED_COUNT: u32 = 1000;
 
 /// Describes a task that is to be done in the background.
 #[derive(Debug, Clone)]
@@ -55,15 +58,11 @@ impl BackgroundTasks {
         Ok(item)
     }
 
-    async fn build_item(&self, new: NewTask) -> Result<WorkItem, AutomatorError> {
-        let task = new.task.trim();
-        if task.is_empty() || task.chars().count() > MAX_TASK_CHARACTERS {
-            let reason = format!("say what to do, in at most {MAX_TASK_CHARACTERS} characters");
-            return Err(AutomatorError::Refused(reason));
-        }
+    /// Refuses a task that there is no room for.
+    async fn check_count(&self, space: &Space) -> Result<(), AutomatorError> {
         let filter = WorkFilter {
             kind: Some(BACKGROUND_KIND),
-            space: Some(&new.space),
+            space: Some(space),
             is_open: true,
             ..WorkFilter::default()
         };
@@ -72,6 +71,19 @@ impl BackgroundTasks {
             let reason = format!("{limit} background tasks have not ended. Wait, or cancel one");
             return Err(AutomatorError::Refused(reason));
         }
+        Ok(())
+    }
+
+    async fn build_item(&self, new: NewTask) -> Result<WorkItem, AutomatorError> {
+        let task = new.task.trim();
+        if task.is_empty() || task.chars().count() > MAX_TASK_CHARACTERS {
+            let reason = format!("say what to do, in at most {MAX_TASK_CHARACTERS} characters");
+            return Err(AutomatorError::Refused(reason));
+        }
+        if let Some(agent) = &new.agent {
+            self.jobs.known_workflows.check_agent(agent)?;
+        }
+        self.check_count(&new.space).await?;
         let depth = match &new.session {
             None => 0,
             Some(session) => {
@@ -83,10 +95,7 @@ impl BackgroundTasks {
             let reason = "work that other work started may not start more".to_owned();
             return Err(AutomatorError::Refused(reason));
         }
-        let id = format!("bg-{}", &Uuid::new_v4().simple().to_string()[..6]);
-        let session = id.parse().map_err(|error: lango_protocol::InvalidName| {
-            AutomatorError::Refused(error.to_string())
-        })?;
+        let (id, session) = make_id()?;
         let turn = TurnId::generate();
         let words = match &new.agent {
             Some(agent) => format!("{task}\n\n(This is a task for the agent {agent}.)"),
@@ -113,6 +122,63 @@ impl BackgroundTasks {
             reply_to: new.session,
             is_cancelled: false,
         })
+    }
+
+    /// Does a task anew that failed or was stopped: as a new one, told where the first one was asked for.
+    pub async fn retry(&self, item: &WorkItem) -> Result<WorkItem, AutomatorError> {
+        if !matches!(item.state, WorkState::Failed | WorkState::Cancelled) {
+            let reason =
+                format!("{} neither failed nor was stopped: it is {}", item.id, item.state);
+            return Err(AutomatorError::Refused(reason));
+        }
+        self.check_count(&item.space).await?;
+        let (id, session) = make_id()?;
+        let now = Timestamp::now();
+        let again = WorkItem {
+            id,
+            session,
+            turn: TurnId::generate(),
+            workspace: item.workspace.clone(),
+            state: WorkState::Waiting,
+            due_at: now,
+            created_at: now,
+            started_at: None,
+            ended_at: None,
+            result: String::new(),
+            is_cancelled: false,
+            ..item.clone()
+        };
+        self.jobs.database.write(Batch::from(Journal::build_work_entry(&again))).await?;
+        self.jobs.wake.notify_one();
+        Ok(again)
+    }
+
+    /// Removes a task that has ended.
+    pub async fn remove(&self, item: &WorkItem) -> Result<(), AutomatorError> {
+        if self.journal().remove_ended_work(&item.id).await? {
+            return Ok(());
+        }
+        let id = &item.id;
+        let reason = format!("{id} has not ended. Stop it first: lango bg cancel {id}");
+        Err(AutomatorError::Refused(reason))
+    }
+
+    /// Returns the newest tasks of an owner that have ended, the newest first.
+    pub async fn list_ended(
+        &self,
+        space: &Space,
+        limit: u32,
+    ) -> Result<Vec<WorkItem>, AutomatorError> {
+        let mut items = self.list(space, MAX_LISTED_COUNT).await?;
+        items.retain(|item| item.state.has_ended());
+        items.truncate(limit as usize);
+        Ok(items)
+    }
+
+    /// Shows a task with how far it is.
+    pub async fn show(&self, item: &WorkItem) -> Result<RunView, AutomatorError> {
+        let progress = describe_progress(self.journal(), item).await?;
+        Ok(RunView { progress, ..RunView::of(item) })
     }
 
     /// Returns the newest tasks of an owner, the newest first.
@@ -151,4 +217,13 @@ impl BackgroundTasks {
         self.jobs.wake.notify_one();
         Ok(is_cancelled)
     }
+}
+
+/// Makes the id of a task, which is also the name of its session.
+fn make_id() -> Result<(String, SessionId), AutomatorError> {
+    let id = format!("bg-{}", &Uuid::new_v4().simple().to_string()[..6]);
+    let session = id
+        .parse()
+        .map_err(|error: lango_protocol::InvalidName| AutomatorError::Refused(error.to_string()))?;
+    Ok((id, session))
 }

@@ -5,7 +5,7 @@ use lango_store::{Statement, WorkItem, WorkState};
 use lango_workflow::{Definition, check_inputs};
 use serde_json::Map;
 
-use crate::job::{Job, JobWorkflow};
+use crate::job::{Job, JobAction, JobWorkflow};
 use crate::workflow::{RunState, WorkflowRun, build_start};
 use crate::{AutomatorError, JobBook, NewJob, Workflows};
 
@@ -40,17 +40,22 @@ impl JobBook {
         &self,
         new: &NewJob,
     ) -> Result<Option<JobWorkflow>, AutomatorError> {
-        let Some(name) = find_workflow_name(&new.task) else {
+        // A reminder of a workflow only reminds.
+        let name = find_workflow_name(&new.task).filter(|_| new.action != JobAction::Remind);
+        let Some(name) = name else {
             if new.inputs.is_empty() {
                 return Ok(None);
             }
             let reason = "inputs belong to a job whose task is: run the workflow NAME".to_owned();
             return Err(AutomatorError::Refused(reason));
         };
-        let saved = Workflows::new(self.clone()).find_saved(name, &new.space).await?;
-        let definition = Definition::parse(&saved.text)?;
+        let text = match &new.definition {
+            Some(text) => text.clone(),
+            None => Workflows::new(self.clone()).find_saved(name, &new.space).await?.text,
+        };
+        let definition = Definition::parse(&text)?;
         let inputs = check_inputs(&definition, &new.inputs)?;
-        Ok(Some(JobWorkflow { definition: saved.text, inputs }))
+        Ok(Some(JobWorkflow { definition: text, inputs }))
     }
 
     /// Tells whether a run of a workflow that a job started has not ended.

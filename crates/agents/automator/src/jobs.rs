@@ -1,15 +1,14 @@
 //! Stores jobs: adds, lists, pauses, resumes and removes them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lango_protocol::{SessionId, Space, Timestamp};
 use lango_schedule::{Schedule, Zone};
-use lango_store::{
-    Batch, Database, Journal, Row, Statement, StoreError, WorkFilter, WorkItem, WorkState,
-};
+use lango_store::{Batch, Database, Journal, Row, Statement, StoreError, WorkFilter, WorkItem};
 use lango_text::{to_one_line, truncate};
 use lango_tool::SafetyLevel;
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -19,12 +18,12 @@ use crate::job::{
     write_setting,
 };
 use crate::job_workflow::begin_workflow;
-use crate::presence::is_anyone_present;
+use crate::presence::{describe_absence, is_anyone_present};
 use crate::scheduler::{build_work, remind};
 use crate::workflow::KnownWorkflows;
 use crate::{
-    AutomatorError, AutomatorSettings, NotificationRoutes, Presence, ServiceKind, SpendLimits,
-    schema,
+    AutomatorError, AutomatorSettings, DueTime, LocalRunner, NotificationRoutes, Presence,
+    ServiceKind, SpendLimits, schema,
 };
 
 /// The kind of the work of jobs.
@@ -66,6 +65,8 @@ pub struct NewJob {
     pub budget: Option<SpendLimits>,
     /// The inputs of the workflow, where the task is one: "run the workflow NAME".
     pub inputs: Map<String, Value>,
+    /// The definition of that workflow, where it was looked up before; else it is looked up.
+    pub definition: Option<String>,
 }
 
 impl NewJob {
@@ -84,6 +85,7 @@ impl NewJob {
             notify: None,
             budget: None,
             inputs: Map::new(),
+            definition: None,
         }
     }
 }
@@ -97,6 +99,8 @@ pub struct JobBook {
     /// Wakes the scheduler of this process.
     pub(crate) wake: Arc<Notify>,
     pub(crate) known_workflows: Arc<KnownWorkflows>,
+    /// The client that this process is, if it runs due work without being a service. Locked to look.
+    local: Arc<Mutex<Option<LocalRunner>>>,
 }
 
 impl JobBook {
@@ -107,9 +111,9 @@ impl JobBook {
         journal: Journal,
     ) -> Result<Self, StoreError> {
         database.migrate(&schema::COMPONENT).await?;
-        let (settings, wake, known_workflows) =
-            (Arc::new(settings), Arc::default(), Arc::default());
-        Ok(Self { database, journal, settings, wake, known_workflows })
+        let (settings, wake) = (Arc::new(settings), Arc::default());
+        let (known_workflows, local) = (Arc::default(), Arc::default());
+        Ok(Self { database, journal, settings, wake, known_workflows, local })
     }
 
     /// Lets the service of this process look for due work at once.
@@ -117,9 +121,15 @@ impl JobBook {
         self.wake.notify_one();
     }
 
-    /// Notes how much harm the tools of the team can do, for questions about workflows.
-    pub fn set_tool_levels(&self, levels: BTreeMap<String, SafetyLevel>) {
-        self.known_workflows.set_levels(levels);
+    /// Notes how much harm the tools of the team can do, for questions about workflows, and the names of
+    /// its agents.
+    pub fn set_team(&self, levels: BTreeMap<String, SafetyLevel>, agents: BTreeSet<String>) {
+        self.known_workflows.set_team(levels, agents);
+    }
+
+    /// Notes that this process runs due work as this client.
+    pub fn set_local_runner(&self, local: LocalRunner) {
+        *self.local.lock() = Some(local);
     }
 
     /// Returns the journal.
@@ -265,14 +275,10 @@ impl JobBook {
         Presence::new(self.database.clone(), kind, workspace)
     }
 
-    /// Says what to do so that work runs, if no process runs that of this workspace now.
-    pub async fn describe_absence(&self) -> Result<Option<String>, StoreError> {
+    /// Says what to do so that work runs, if no service runs that of this workspace now.
+    pub async fn describe_absence(&self, due: DueTime) -> Result<Option<String>, StoreError> {
         let is_present = is_anyone_present(&self.database, &self.settings.workspace).await?;
-        Ok((!is_present).then(|| {
-            "Nothing runs it yet: work runs while `lango worker`, `lango serve` or `lango chat` is \
-             open. Start one and leave it running: lango worker"
-                .to_owned()
-        }))
+        Ok((!is_present).then(|| describe_absence(*self.local.lock(), due)))
     }
 
     /// Returns the settings.
@@ -315,15 +321,11 @@ impl JobBook {
         Ok(Job { state: JobState::Active, next_due: Some(next), ..job.clone() })
     }
 
-    /// Removes a job. A run that has started goes on; its history stays.
+    /// Removes a job, and all its runs that wait. A run that has started goes on; its history stays.
     pub async fn remove(&self, job: &Job) -> Result<(), AutomatorError> {
         let remove = Statement::new("DELETE FROM jobs WHERE id = $1").bind(job.id.as_str());
-        self.database.write(remove.into()).await?;
-        for item in self.list_runs(Some(&job.id), None, 50).await? {
-            if item.state == WorkState::Waiting {
-                self.journal.cancel_work(&item.id).await?;
-            }
-        }
+        let [waiting, _] = Journal::build_cancellation_of_parent(&job.id);
+        self.database.write(Batch::from(remove).with(waiting)).await?;
         Ok(())
     }
 

@@ -17,7 +17,9 @@ mod jobs;
 mod matching;
 mod notify;
 mod presence;
+mod progress;
 mod reminder;
+mod result_context;
 mod scheduler;
 mod schema;
 mod service;
@@ -37,7 +39,7 @@ pub use jobs::{JOB_KIND, JobBook, NewJob};
 pub use notify::{
     ChannelOpener, DeliveryState, NotificationMeans, NotificationRoutes, NotificationView, Notifier,
 };
-pub use presence::{Presence, ServiceKind};
+pub use presence::{DueTime, LocalRunner, Presence, ServiceKind};
 pub use scheduler::Scheduler;
 pub use service::AutomationService;
 pub use settings::AutomatorSettings;

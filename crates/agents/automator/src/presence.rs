@@ -7,11 +7,16 @@ use lango_store::{Batch, Database, Durability, ProcessIdentity, Statement, Store
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::JobBook;
+
 /// Sets how often a process says that it is there.
 const PRESENCE_INTERVAL: Duration = Duration::from_secs(20);
 
 /// Sets after which time a process that says nothing is taken for gone.
 const ABSENCE_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// Sets how long the row of a process that says nothing is kept.
+const RETENTION: Duration = Duration::from_hours(24);
 
 /// The kind of a process that runs due work as long as it is up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +34,41 @@ impl ServiceKind {
             Self::Worker => "worker",
         }
     }
+}
+
+/// A client of the user that runs due work while it is open, and is no service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LocalRunner {
+    /// A conversation, which stays open until the user leaves it.
+    Chat,
+    /// A command, which ends by itself.
+    Command,
+}
+
+/// The time at which new work is due, for what a user is told about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DueTime {
+    /// It can run at once.
+    Now,
+    /// It waits for its time.
+    Later,
+}
+
+/// Says what to do so that work runs, where no service runs it.
+pub(crate) fn describe_absence(local: Option<LocalRunner>, due: DueTime) -> String {
+    let text = match (local, due) {
+        (Some(LocalRunner::Chat), _) => {
+            "It runs while this chat is open. To run it without: lango worker"
+        }
+        (Some(LocalRunner::Command), DueTime::Now) => {
+            "It runs while this command is open, and goes on with: lango worker"
+        }
+        (Some(LocalRunner::Command) | None, _) => {
+            "Nothing runs it yet: work runs while `lango worker`, `lango serve` or `lango chat` is open. \
+             Start one and leave it running: lango worker"
+        }
+    };
+    text.to_owned()
 }
 
 /// The presence of this process.
@@ -88,6 +128,22 @@ impl Presence {
             Statement::new("DELETE FROM automation_services WHERE id = $1").bind(self.id.as_str());
         self.database.write(statement.into()).await.map(drop)
     }
+}
+
+impl JobBook {
+    /// Removes what is kept of processes that are gone, and of spending of long ago.
+    pub async fn remove_old(&self, now: Timestamp) -> Result<(), StoreError> {
+        remove_old(&self.database, now).await?;
+        self.remove_old_spending(now).await
+    }
+}
+
+/// Removes the rows of processes that ended without a word long ago.
+async fn remove_old(database: &Database, now: Timestamp) -> Result<(), StoreError> {
+    let retention = i64::try_from(RETENTION.as_micros()).unwrap_or(i64::MAX);
+    let statement = Statement::new("DELETE FROM automation_services WHERE seen_at < $1")
+        .bind(now.as_microseconds().saturating_sub(retention));
+    database.write(statement.into()).await.map(drop)
 }
 
 /// Tells whether a process runs the due work of a workspace.

@@ -1,7 +1,7 @@
 //! Runs everything that is due, as long as a process is up.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lango_protocol::Timestamp;
 use lango_runtime::{WorkListener, WorkRunner};
@@ -14,6 +14,9 @@ use crate::{
 /// Sets how often the database is looked at for what other processes wrote. Each look is a few reads of
 /// indexes.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Sets how often what is old is removed.
+const CLEANUP_INTERVAL: Duration = Duration::from_hours(24);
 
 /// The longest wait after the database failed.
 const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
@@ -51,10 +54,14 @@ impl AutomationService {
     /// Runs what is due, until it is stopped. Turns that run are not stopped.
     pub async fn run(self, stop: CancellationToken) {
         let mut wait = LOOK_INTERVAL;
-        if let Err(error) = self.notifier.remove_old(Timestamp::now()).await {
-            tracing::debug!(%error, "old notifications were not removed");
-        }
+        let mut cleaned: Option<Instant> = None;
         while !stop.is_cancelled() {
+            if cleaned.is_none_or(|cleaned| cleaned.elapsed() >= CLEANUP_INTERVAL) {
+                cleaned = Some(Instant::now());
+                if let Err(error) = self.remove_old(Timestamp::now()).await {
+                    tracing::debug!(%error, "what is old was not removed");
+                }
+            }
             match self.run_once(Timestamp::now()).await {
                 Ok(()) => wait = LOOK_INTERVAL,
                 Err(error) => {
@@ -71,6 +78,12 @@ impl AutomationService {
                 () = tokio::time::sleep(wait) => {}
             }
         }
+    }
+
+    /// Removes what no one needs any more.
+    pub async fn remove_old(&self, now: Timestamp) -> Result<(), AutomatorError> {
+        self.jobs.remove_old(now).await?;
+        self.notifier.remove_old(now).await
     }
 
     /// Runs what is due now, once.

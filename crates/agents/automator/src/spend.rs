@@ -3,6 +3,8 @@
 //! A call is counted in the commit that grants it, so that several processes together stay within a limit
 //! of calls. Tokens and cost are known once a call has ended: the call that passes a limit is the last one.
 
+use std::time::Duration;
+
 use lango_protocol::{Space, Timestamp, Usage};
 use lango_runtime::{SpendDecision, SpendFuture, SpendGuard, SpendRequest, SpentCall};
 use lango_store::{Batch, Row, Statement, StoreError, WorkItem};
@@ -12,6 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::job::to_moment;
 use crate::jobs::{JOB_KIND, JobBook};
 use crate::workflow::WORKFLOW_KIND;
+
+/// Sets how long it is kept what was spent. A run may wait for a person for weeks.
+const RETENTION: Duration = Duration::from_hours(24 * 90);
 
 /// Returns the cost of a call in US dollars, if its price is known.
 pub type PriceLookup = std::sync::Arc<dyn Fn(&str, &str, &Usage) -> Option<f64> + Send + Sync>;
@@ -210,10 +215,13 @@ impl JobBook {
         let tokens = call.usage.input.saturating_add(call.usage.output);
         let mut batch = Batch::new();
         for scope in self.list_scopes(&request).await? {
+            // The day may be another one than when the call was granted.
             batch.push(
                 Statement::new(
-                    "UPDATE automation_spend SET tokens = tokens + $2, \
-                     micro_dollars = micro_dollars + $3, changed_at = $4 WHERE scope = $1",
+                    "INSERT INTO automation_spend (scope, model_calls, tokens, micro_dollars, changed_at) \
+                     VALUES ($1, 0, $2, $3, $4) ON CONFLICT (scope) DO UPDATE SET \
+                     tokens = automation_spend.tokens + $2, \
+                     micro_dollars = automation_spend.micro_dollars + $3, changed_at = $4",
                 )
                 .bind(scope.name)
                 .bind(i64::try_from(tokens).unwrap_or(i64::MAX >> 16))
@@ -222,6 +230,16 @@ impl JobBook {
             );
         }
         self.database.write(batch).await.map(drop)
+    }
+}
+
+impl JobBook {
+    /// Removes what was counted for days and runs of long ago.
+    pub(crate) async fn remove_old_spending(&self, now: Timestamp) -> Result<(), StoreError> {
+        let retention = i64::try_from(RETENTION.as_micros()).unwrap_or(i64::MAX);
+        let statement = Statement::new("DELETE FROM automation_spend WHERE changed_at < $1")
+            .bind(now.as_microseconds().saturating_sub(retention));
+        self.database.write(statement.into()).await.map(drop)
     }
 }
 

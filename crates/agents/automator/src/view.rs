@@ -101,6 +101,9 @@ pub struct RunView {
     /// Its result, or the reason why there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub result: String,
+    /// What it does now, where that was looked up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<String>,
 }
 
 impl RunView {
@@ -116,6 +119,7 @@ impl RunView {
             ended: item.ended_at,
             session: item.session.to_string(),
             result: item.result.clone(),
+            progress: None,
         }
     }
 

@@ -9,9 +9,9 @@ use lango_tool::{RegisteredTool, SafetyLevel};
 use serde::Serialize;
 
 use super::CommandContext;
-use super::table::{render_table, render_wrapped_table};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{AgentsCommand, TeamViewArguments, ToolsCommand};
+use lango_terminal::{render_table, render_wrapped_table};
 
 #[derive(Serialize)]
 struct AgentView {

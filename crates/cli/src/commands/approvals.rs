@@ -16,10 +16,10 @@ use lango_tool::Proposal;
 use serde::Serialize;
 
 use super::sessions::local_time;
-use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{ApprovalsCommand, RuleArguments, RuleEffect};
+use lango_terminal::render_table;
 
 /// Limits the characters of an id that a list shows.
 const SHORT_ID_CHARACTERS: usize = 8;

@@ -12,10 +12,10 @@ use lango_server::{CallerRecord, Callers, EndpointKind};
 use serde::Serialize;
 
 use super::sessions::local_time;
-use super::table::render_table;
 use super::{CommandContext, Printer, ask_to_confirm};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{CallersCommand, ServeCommand};
+use lango_terminal::render_table;
 
 pub(crate) async fn callers(
     context: &CommandContext,

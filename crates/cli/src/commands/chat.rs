@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
+use lango_automator::LocalRunner;
 use lango_protocol::{MessageOrigin, SessionId};
 use lango_runtime::TurnRequest;
 use lango_text::to_one_line;
@@ -10,8 +11,8 @@ use tokio::sync::mpsc;
 
 use super::CommandContext;
 use super::run::{
-    MAX_NOTICE_CHARACTERS, choose_session, finish_automation, finish_team, introducing, open,
-    print_notices, render_introduction,
+    MAX_NOTICE_CHARACTERS, audience, choose_session, finish_automation, finish_team, introducing,
+    open, print_notices, render_introduction,
 };
 use super::turn::follow_turn;
 use crate::failure::{ExitStatus, Failure};
@@ -42,7 +43,8 @@ pub(crate) async fn chat(
     print_notices(printer, &team).await?;
     printer.introduce("/help for help, /quit to leave");
     let mut news = team.watch_remotes();
-    let automation = team.start_automation(introducing(printer), None);
+    let automation = team.start_automation(introducing(printer), audience(printer));
+    team.note_runner(LocalRunner::Chat);
     let mut status = ExitStatus::Success;
     loop {
         let line = match read_next_input(&input, &mut news).await? {

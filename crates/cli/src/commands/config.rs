@@ -6,10 +6,10 @@ use lango_app::Home;
 use lango_app::config::{self, Config, ValueOrigin, known_keys};
 use serde::Serialize;
 
-use super::table::{render_table, render_wrapped_table};
 use super::{CommandContext, Printer};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::ConfigCommand;
+use lango_terminal::{render_table, render_wrapped_table};
 
 #[derive(Serialize)]
 struct KeyView {

@@ -2,7 +2,7 @@
 
 use lango_app::{Stores, build_automator_settings, find_workspace};
 use lango_automator::{
-    AutomatorError, CatchUp, Job, JobAction, JobBook, JobChange, JobView, NewJob,
+    AutomatorError, CatchUp, DueTime, Job, JobAction, JobBook, JobChange, JobView, NewJob,
     NotificationRoutes, Overlap, RunView, SpendLimits, Workflows, find_workflow_name,
 };
 use lango_protocol::{Space, Timestamp};
@@ -13,9 +13,8 @@ use lango_workflow::Definition;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::run::{introducing, open as open_team};
+use super::run::{audience, introducing, open as open_team};
 use super::sessions::local_time;
-use super::table::render_table;
 use super::workflow::read_inputs;
 use super::{CommandContext, Printer, ask_to_confirm};
 use crate::failure::{ExitStatus, Failure};
@@ -24,6 +23,7 @@ use lango_arguments::{
     TeamArguments,
 };
 use lango_arguments::{CatchUpName, OverlapName};
+use lango_terminal::render_table;
 
 /// Limits the characters of a cell.
 const MAX_CELL_CHARACTERS: usize = 70;
@@ -209,7 +209,7 @@ async fn add(
         })
         .await?;
     let job = JobView::of(&job, Timestamp::now());
-    let notice = jobs.describe_absence().await?;
+    let notice = jobs.describe_absence(DueTime::Later).await?;
     if arguments.json {
         return Ok(printer.json(&AddedView { job, notice })?);
     }
@@ -292,7 +292,7 @@ async fn run(
         return Err(Failure::usage("the automator is not enabled"));
     };
     let id = jobs.run_now(job).await?;
-    let automation = team.start_automation(introducing(printer), None);
+    let automation = team.start_automation(introducing(printer), audience(printer));
     let item = wait_for_end(&jobs, &id).await?;
     if let Some(automation) = automation {
         automation.leave().await;

@@ -2,6 +2,7 @@
 
 use lango_app::{ServiceState, UserService};
 use lango_arguments::DaemonCommand;
+use lango_automator::DueTime;
 use serde::Serialize;
 
 use super::CommandContext;
@@ -62,7 +63,7 @@ async fn status(
     service: &UserService,
     json: bool,
 ) -> Result<ExitStatus, Failure> {
-    let work_runs = open_jobs(context).await?.describe_absence().await?.is_none();
+    let work_runs = open_jobs(context).await?.describe_absence(DueTime::Later).await?.is_none();
     let (word, reason) = match service.state().await {
         ServiceState::Running => ("running", None),
         ServiceState::Stopped(word) => ("stopped", Some(word)),

@@ -12,10 +12,10 @@ use tokio_util::sync::CancellationToken;
 use super::find::search_documents;
 use super::ingest::{absolute_path_text, open};
 use super::sessions::local_time;
-use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::DocumentsCommand;
+use lango_terminal::render_table;
 use lango_terminal::{show_progress, stderr_is_terminal};
 
 /// Sets how many documents are read at a time.

@@ -18,10 +18,10 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::sessions::local_time;
-use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{ExportFormat, GraphCommand, GraphQueryArguments, RelationArguments};
+use lango_terminal::render_table;
 
 /// Limits what is drawn.
 const DRAW_LIMITS: TraversalLimits = TraversalLimits { nodes: 500, edges: 1_000 };

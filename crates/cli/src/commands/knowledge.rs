@@ -11,10 +11,10 @@ use lango_retrieval::RetrievalIndex;
 use lango_text::{ellipsize_characters, make_lines_visible, make_visible};
 
 use super::sessions::local_time;
-use super::table::render_table;
 use super::{CommandContext, Printer, ask_to_confirm};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{CategoryName, KnowledgeCommand};
+use lango_terminal::render_table;
 
 /// Limits the characters of a text in a list.
 const MAX_SHOWN_CHARACTERS: usize = 80;

@@ -12,10 +12,10 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::sessions::{find_session, local_time};
-use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{MemoryCommand, MemoryFormat};
+use lango_terminal::render_table;
 
 /// Limits the characters of a line; memories are shorter.
 const MAX_LINE_CHARACTERS: usize = 1_000;

@@ -33,7 +33,6 @@ pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod sessions;
 pub(crate) mod skills;
-mod table;
 pub(crate) mod turn;
 pub(crate) mod undo;
 pub(crate) mod usage;

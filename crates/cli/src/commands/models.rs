@@ -11,10 +11,10 @@ use lango_embedded::EMBEDDED;
 use lango_model::{ModelError, ModelFault};
 use serde::Serialize;
 
-use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::ModelsCommand;
+use lango_terminal::render_table;
 
 pub(crate) async fn models(
     context: &CommandContext,

@@ -10,8 +10,8 @@ use lango_text::to_one_line;
 use super::CommandContext;
 use super::cron::open as open_jobs;
 use super::sessions::local_time;
-use super::table::render_table;
 use crate::failure::{ExitStatus, Failure};
+use lango_terminal::render_table;
 
 pub(crate) async fn notify(
     context: &CommandContext,

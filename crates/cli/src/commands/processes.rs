@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::CommandContext;
 use super::sessions::local_time;
-use super::table::render_table;
 use crate::failure::{ExitStatus, Failure};
+use lango_terminal::render_table;
 
 #[derive(Serialize)]
 struct ProcessView<'a> {

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use lango_app::provider::{self, ModelOptions, ModelServer, ReadyModels, ServerConsent};
 use lango_app::{
-    Notice, OpenOptions, RunningAutomation, RunningTeam, TeamOptions, confinement, find_workspace,
+    Audience, Notice, OpenOptions, RunningAutomation, RunningTeam, TeamOptions, confinement,
+    find_workspace,
 };
+use lango_automator::LocalRunner;
 use lango_model::UserMessage;
 use lango_protocol::{MessageOrigin, OutcomeStatus, SessionId};
 use lango_runtime::TurnRequest;
@@ -48,7 +50,8 @@ pub(crate) async fn run(
     print_notices(printer, &team).await?;
     let message = UserMessage { text, attachment, task: None, images };
     let request = TurnRequest::new(session, message, MessageOrigin::Run);
-    let automation = team.start_automation(introducing(printer), None);
+    let automation = team.start_automation(introducing(printer), audience(printer));
+    team.note_runner(LocalRunner::Command);
     let (followed, _) = follow_turn(team.runtime.start_turn(request), display).await?;
     if let Some(automation) = automation {
         finish_automation(printer, automation).await;
@@ -143,6 +146,11 @@ pub(super) fn team_options(arguments: TeamArguments) -> (TeamOptions, ModelOptio
 /// Returns a function that shows a line beside the answer.
 pub(super) fn introducing(printer: Printer) -> Notice {
     Arc::new(move |line: &str| printer.introduce(&lango_text::make_visible(line)))
+}
+
+/// Says whether the user sees the lines of [`introducing`].
+pub(super) fn audience(printer: Printer) -> Audience {
+    if printer.introduces() { Audience::User } else { Audience::Log }
 }
 
 /// Lets work that was started end, and says what goes on later.

@@ -10,11 +10,11 @@ use lango_keystore::{
 use lango_terminal::Terminal;
 
 use super::sessions::local_time;
-use super::table::render_table;
 use super::vault::{actor, open};
 use super::{CommandContext, ask_hidden, ask_to_confirm};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::SecretsCommand;
+use lango_terminal::render_table;
 
 /// Limits what is read from standard input.
 const MAX_INPUT_BYTES: u64 = 1024 * 1024;

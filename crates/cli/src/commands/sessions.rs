@@ -8,10 +8,10 @@ use lango_store::{Database, Journal, RedactedEvent, SessionSummary};
 use lango_text::truncate_characters;
 use serde::Serialize;
 
-use super::table::render_table;
 use super::{CommandContext, Printer, ask_to_confirm};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::SessionsCommand;
+use lango_terminal::render_table;
 
 /// Sets how many events are read at a time.
 const PAGE_SIZE: u32 = 500;

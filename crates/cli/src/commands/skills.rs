@@ -6,10 +6,10 @@ use lango_operator::{Records, Skill, Skills};
 use lango_text::{make_lines_visible, make_visible};
 use serde::Serialize;
 
-use super::table::render_table;
 use super::{CommandContext, Printer, ask_to_confirm};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{SkillsCommand, TrustArguments};
+use lango_terminal::render_table;
 
 #[derive(Serialize)]
 struct SkillView<'a> {

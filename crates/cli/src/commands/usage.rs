@@ -9,10 +9,10 @@ use lango_protocol::{Event, EventBody, SessionId, Timestamp, Usage};
 use lango_store::Journal;
 use serde::Serialize;
 
-use super::table::render_table;
 use super::{CommandContext, sessions};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{UsageArguments, UsageGrouping};
+use lango_terminal::render_table;
 
 /// Limits how far back usage is counted by default.
 const DEFAULT_DAYS: u32 = 30;

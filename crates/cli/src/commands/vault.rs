@@ -16,10 +16,10 @@ use lango_vault::{KeyKind, create_key};
 use serde::Serialize;
 
 use super::sessions::local_time;
-use super::table::render_table;
 use super::{CommandContext, ask_hidden, ask_to_confirm};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{AuditArguments, KeyKindName, KeysCommand, VaultCommand};
+use lango_terminal::render_table;
 
 #[derive(Serialize)]
 struct VerifyView {

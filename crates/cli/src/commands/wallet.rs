@@ -6,10 +6,10 @@ use lango_protocol::Timestamp;
 use serde::Serialize;
 
 use super::sessions::local_time;
-use super::table::render_table;
 use super::{CommandContext, Printer};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::WalletCommand;
+use lango_terminal::render_table;
 
 #[derive(Serialize)]
 struct CreatedWallet {

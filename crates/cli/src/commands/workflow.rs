@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lango_automator::{AutomatorError, JobBook, NewRun, WorkflowRunView, Workflows};
+use lango_automator::{AutomatorError, DueTime, JobBook, NewRun, WorkflowRunView, Workflows};
 use lango_protocol::Space;
 use lango_text::{make_visible, to_one_line};
 use lango_workflow::{
@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 
 use super::cron::open;
 use super::sessions::local_time;
-use super::table::render_table;
 use super::workflow_progress::run_and_follow;
 use super::{CommandContext, Printer, ask_to_confirm};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::{WorkflowCommand, WorkflowRunArguments};
+use lango_terminal::render_table;
 
 /// Limits the characters of a cell.
 const MAX_CELL_CHARACTERS: usize = 90;
@@ -78,6 +78,15 @@ pub(crate) async fn workflow(
         }
         WorkflowCommand::List { limit, json } => {
             list(printer, &workflows, space, limit.clamp(1, 1000), json).await?;
+        }
+        WorkflowCommand::History { name, limit, json } => {
+            let limit = limit.clamp(1, 1000);
+            let runs = workflows.list_ended(name.as_deref(), space, limit).await?;
+            match runs.as_slice() {
+                runs if json => printer.json(&runs)?,
+                [] => printer.print("No run of a workflow has ended yet.\n")?,
+                runs => print_runs(printer, runs)?,
+            }
         }
         WorkflowCommand::Show { name } => {
             let text = find_text(&workflows, &name, space).await?;
@@ -259,7 +268,7 @@ async fn run(
 }
 
 async fn tell_absence(printer: Printer, jobs: &JobBook) -> Result<ExitStatus, Failure> {
-    if let Some(notice) = jobs.describe_absence().await? {
+    if let Some(notice) = jobs.describe_absence(DueTime::Now).await? {
         printer.note(&notice);
     }
     Ok(ExitStatus::Success)
@@ -292,17 +301,18 @@ async fn list(
         let rows: Vec<Vec<String>> = saved.iter().map(row).collect();
         printer.print(&render_table(&["WORKFLOW", "SAVED", "DESCRIPTION"], &rows))?;
     }
-    if !runs.is_empty() {
-        let row = |run: &WorkflowRunView| {
-            let reason = to_one_line(&run.reason, MAX_CELL_CHARACTERS);
-            let created = local_time(run.created);
-            vec![run.id.clone(), run.name.clone(), created, run.state.to_owned(), reason]
-        };
-        let rows: Vec<Vec<String>> = runs.iter().map(row).collect();
-        let header = ["RUN", "WORKFLOW", "BEGAN", "STATE", "REASON"];
-        printer.print(&render_table(&header, &rows))?;
-    }
-    Ok(())
+    if runs.is_empty() { Ok(()) } else { print_runs(printer, &runs) }
+}
+
+fn print_runs(printer: Printer, runs: &[WorkflowRunView]) -> Result<(), Failure> {
+    let row = |run: &WorkflowRunView| {
+        let reason = to_one_line(&run.reason, MAX_CELL_CHARACTERS);
+        let created = local_time(run.created);
+        vec![run.id.clone(), run.name.clone(), created, run.state.to_owned(), reason]
+    };
+    let rows: Vec<Vec<String>> = runs.iter().map(row).collect();
+    let header = ["RUN", "WORKFLOW", "BEGAN", "STATE", "REASON"];
+    Ok(printer.print(&render_table(&header, &rows))?)
 }
 
 /// Prints a run with its steps.

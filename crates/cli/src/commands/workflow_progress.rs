@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use lango_automator::{NewRun, StepView, WorkflowRunView, Workflows};
-use lango_terminal::ApprovalMode;
-use lango_text::{make_visible, to_one_line};
+use lango_terminal::{ApprovalMode, is_dumb_terminal, show_progress, stderr_is_terminal};
 
-use super::run::{introducing, open as open_team};
+use super::run::{audience, introducing, open as open_team};
 use super::turn::StopSignals;
 use super::workflow::render_run;
 use super::{CommandContext, Printer};
@@ -15,8 +14,6 @@ use lango_arguments::{ApproveArguments, TeamArguments};
 
 /// Sets how often the run is looked at.
 const LOOK_INTERVAL: Duration = Duration::from_millis(150);
-/// Limits the characters of a line.
-const MAX_LINE_CHARACTERS: usize = 200;
 
 /// Starts a run, does its work, and prints each change until it has ended or waits for a person.
 pub(super) async fn run_and_follow(
@@ -34,7 +31,7 @@ pub(super) async fn run_and_follow(
     let workflows = Workflows::new(jobs);
     let run = workflows.start(new).await?;
     printer.introduce(&format!("{} runs as {}", run.name, run.id));
-    let automation = team.start_automation(introducing(printer), None);
+    let automation = team.start_automation(introducing(printer), audience(printer));
     let followed = follow(printer, &workflows, &run.id).await;
     if let Some(automation) = automation {
         automation.leave().await;
@@ -60,6 +57,12 @@ async fn follow(
 ) -> Result<WorkflowRunView, Failure> {
     let mut signals = StopSignals::new()?;
     let mut shown: Vec<StepView> = Vec::new();
+    let has_bar = printer.introduces() && stderr_is_terminal() && !is_dumb_terminal();
+    let draw = |bar: &str| {
+        if has_bar {
+            show_progress(bar);
+        }
+    };
     loop {
         let run = workflows.find(id, &lango_protocol::Space::Owner).await?;
         let view = workflows.show(&run).await?;
@@ -68,31 +71,23 @@ async fn follow(
             if known.is_none_or(|known| known.state != step.state)
                 && !matches!(step.state, "pending" | "ready")
             {
-                printer.introduce(&render_step(&view, step));
+                draw("");
+                printer.introduce(&view.describe_progress(step));
             }
         }
         if view.has_ended() || view.waits_for_person() {
+            draw("");
             return Ok(view);
         }
+        draw(&view.render_bar());
         shown = view.steps;
         tokio::select! {
             () = tokio::time::sleep(LOOK_INTERVAL) => {}
             status = signals.next() => {
+                draw("");
                 let message = format!("{id} will go on with: lango worker");
                 return Err(Failure { status, message });
             }
         }
     }
-}
-
-/// Returns the line about a step, with how many have ended.
-fn render_step(view: &WorkflowRunView, step: &StepView) -> String {
-    let steps = view.steps.iter().filter(|step| !step.is_item);
-    let ended = steps
-        .clone()
-        .filter(|step| matches!(step.state, "done" | "failed" | "skipped" | "cancelled"));
-    let (ended, all) = (ended.count(), steps.count());
-    let reason = if step.reason.is_empty() { String::new() } else { format!(": {}", step.reason) };
-    let line = format!("[{ended}/{all}] {} is {}{reason}", step.step, step.state);
-    make_visible(&to_one_line(&line, MAX_LINE_CHARACTERS))
 }

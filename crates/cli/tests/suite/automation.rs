@@ -174,6 +174,50 @@ async fn a_stopped_worker_is_fenced(world: World) {
     assert_eq!(world.states().await, ["done"]);
 }
 
+/// A worker that is stopped while the model is asked for a call, and continued when another one has taken
+/// over: the model tells both to act, and one of them does.
+async fn act_once_although_a_worker_was_stopped(url: Option<String>) {
+    let act = "[[reply]]\nagent = \"lango-orchestrator\"\nresults = 0\ndelay_ms = 33000\n\
+        call = [{ name = \"transfer_to_agent\", arguments = { agent_name = \"operator\", task = \"Act.\" } }]\n";
+    let calls =
+        calling("operator", &[("fs_append", r#"{ path = "effects.txt", content = "done\n" }"#)]);
+    let world = World { lango: Lango::playing(&[act, &calls]).await, url };
+    let allowed = world.command(&["approvals", "add", "allow", "--tool", "fs_append"]).run().await;
+    assert_eq!(allowed.code, 0, "{allowed:?}");
+    let stopped = world.worker().await;
+    world.json(&["cron", "add", "in 1 second", "act"]).await;
+    until("the model is asked", || !world.lango.received().is_empty()).await;
+    stopped.signal(Signal::STOP);
+    let worker = world.worker().await;
+    until("another one takes over", || world.lango.received().len() == 2).await;
+    let effects = world.lango.workspace().join("effects.txt");
+    assert!(!effects.exists());
+    // It reads its answer, which tells it to act, before the other one has got its own.
+    stopped.signal(Signal::CONT);
+    world.all_done(1, LEASE_TIMEOUT).await;
+    let mut log = String::new();
+    for worker in [stopped, worker] {
+        worker.signal(Signal::TERM);
+        let ended = worker.finish().await;
+        assert_eq!(ended.code, 0, "{ended:?}");
+        log.push_str(&ended.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(&effects).unwrap(), "done\n");
+    let asked = world.lango.received().len();
+    // Two asked the orchestrator; one went on to the operator, which is asked before and after its call.
+    assert_eq!(asked, 4, "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_worker_has_no_effect_when_it_goes_on() {
+    act_once_although_a_worker_was_stopped(None).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_worker_has_no_effect_when_it_goes_on_with_postgresql() {
+    act_once_although_a_worker_was_stopped(Some(create_schema("fenced").await)).await;
+}
+
 async fn tasks_wait_for_a_free_place_and_all_end(world: World) {
     for number in 0..5 {
         world.json(&["bg", "add", &format!("count {number}")]).await;

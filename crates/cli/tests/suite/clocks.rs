@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::fixture::Lango;
+use crate::fixture::{Lango, calling};
 use crate::invocation::{Invocation, until};
 
 /// A wall clock that a test sets, for one process.
@@ -130,4 +130,88 @@ async fn a_job_runs_once_when_the_clock_is_set_forward_and_back() {
     let runs: Value = serde_json::from_str(&history.stdout).unwrap();
     assert_eq!(runs.as_array().map(Vec::len), Some(1), "{runs}");
     assert_eq!(runs[0]["state"], "done", "{runs}");
+}
+
+/// The orchestrator passes the request to the automator, and the task of the job to the operator.
+const INBOX: &str = r#"
+[[reply]]
+agent = "lango-orchestrator"
+user = "every weekday"
+results = 0
+call = [{ name = "transfer_to_agent", arguments = { agent_name = "automator", task = "Set it up." } }]
+
+[[reply]]
+agent = "lango-orchestrator"
+results = 0
+call = [{ name = "transfer_to_agent", arguments = { agent_name = "operator", task = "Summarise them." } }]
+"#;
+
+/// Nine o'clock, in seconds.
+const NINE: u64 = 9 * 3600;
+
+/// Returns the shift of the clock to a time of day after the next Thursday midnight, in UTC: so many days
+/// and seconds later.
+fn shift_to(days: u64, seconds: u64) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let today = now.as_secs() / 86_400;
+    // The first day of the epoch was a Thursday.
+    let thursday = (today / 7 + 1) * 7;
+    let wanted = (thursday + days) * 86_400 + seconds;
+    format!("+{}", wanted - now.as_secs())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_sets_up_a_job_that_summarises_the_inbox_every_weekday_at_nine() {
+    let job = r#"{ schedule = "every weekday at nine", task = "summarise the new files in inbox/", timezone = "UTC" }"#;
+    let read =
+        [("fs_list", r#"{ path = "inbox" }"#), ("fs_read", r#"{ path = "inbox/today.txt" }"#)];
+    let script =
+        [INBOX.to_owned(), calling("automator", &[("cron_add", job)]), calling("operator", &read)];
+    let lango = Lango::playing(&[&script[0], &script[1], &script[2]]).await;
+    std::fs::create_dir(lango.workspace().join("inbox")).unwrap();
+    std::fs::write(lango.workspace().join("inbox/today.txt"), "Three boats arrived.").unwrap();
+    let command = |arguments: &[&str]| {
+        lango.command(arguments).small_team().set("LANGO_AUTOMATOR_ENABLED", "true")
+    };
+    // Friday, shortly before nine.
+    let clock = WallClock::new(&lango, &shift_to(1, NINE - 30));
+    let ask =
+        ["run", "--approve", "all", "every weekday at nine, summarise the new files in inbox/"];
+    let asked = clock.given_to(command(&ask)).run().await;
+    assert_eq!(asked.code, 0, "{asked:?}");
+    let before = lango.received().len();
+    let history = async || {
+        let printed = command(&["cron", "history", "--json"]).run().await;
+        let runs: Value = serde_json::from_str(&printed.stdout).unwrap();
+        runs.as_array().unwrap().clone()
+    };
+    let done = async |count: usize| {
+        let begin = Instant::now();
+        loop {
+            let runs = history().await;
+            if runs.len() == count && runs.iter().all(|run| run["state"] == "done") {
+                return runs;
+            }
+            assert!(runs.len() <= count && begin.elapsed() < Duration::from_secs(40), "{runs:?}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+    };
+    let worker = clock.given_to(command(&["worker"]));
+    let (_worker, _) = worker.start_until("Lango runs the jobs").await;
+    assert!(history().await.is_empty());
+    clock.set(&shift_to(1, NINE));
+    let runs = done(1).await;
+    assert!(runs[0]["result"].as_str().unwrap().contains("Three boats arrived."), "{runs:?}");
+    assert!(runs[0]["due"].as_str().unwrap().contains("T09:00:00"), "{runs:?}");
+    // A turn of the operator, which reads twice and answers, and one of the orchestrator before it.
+    assert_eq!(lango.received().len() - before, 4);
+    // Nothing on Saturday and Sunday; on Monday again, and once.
+    for day in [2, 3] {
+        clock.set(&shift_to(day, NINE + 5));
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert_eq!(history().await.len(), 1, "day {day}");
+    }
+    clock.set(&shift_to(4, NINE + 2));
+    done(2).await;
+    assert_eq!(lango.received().len() - before, 8);
 }

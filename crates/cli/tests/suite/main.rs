@@ -6,6 +6,8 @@
 mod a2a;
 mod approvals;
 mod automation;
+mod automation_results;
+mod automation_rights;
 mod automation_turns;
 mod bad_input;
 mod clocks;
@@ -34,4 +36,5 @@ mod site;
 mod typing;
 mod vault;
 mod wallet;
+mod workflow_commands;
 mod workflows;

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use crate::a2a::peer::{Kind, Peer};
-use crate::fixture::Lango;
+use crate::fixture::{Lango, TO_OPERATOR, calling};
 use crate::invocation::{CommandOutput, Invocation};
 
 const ANSWER: &str = "[[reply]]\nsay = \"It is sunny.\"\n";
@@ -200,4 +200,63 @@ async fn channels_that_are_not_there_and_values_in_plain_text_are_refused() {
     let add = ["cron", "add", "every day at 7:00", "look", "--notify", "failure=pager"];
     let unknown = run(&lango, &add).await;
     assert!(unknown.code == 2 && unknown.stderr.contains("pager"), "{unknown:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_of_a_task_is_told_once_and_its_end_afterwards() {
+    let config = "[automator.channels.note]\nkind = \"command\"\n\
+         command = [\"/bin/sh\", \"-c\", \"cat >> got.json; echo >> got.json\"]\n\
+         [automator.notify]\napproval = [\"note\"]\nsuccess = [\"note\"]\n";
+    let write = calling("operator", &[("fs_write", r#"{ path = "a.txt", content = "x" }"#)]);
+    let lango = playing(&format!("{TO_OPERATOR}{write}"), config).await;
+    assert_eq!(run(&lango, &["bg", "add", "write it"]).await.code, 0);
+    let worker = command(&lango, &["worker"]).start_until("Lango runs the jobs").await.0;
+    let other = command(&lango, &["worker"]).start_until("Lango runs the jobs").await.0;
+    let notes = lango.home().join("notifications/note/got.json");
+    let asked = wait_for_lines(&notes, 1).await;
+    assert_eq!(asked[0]["event"], "approval", "{asked:?}");
+    assert_eq!(asked[0]["title"], "Waiting for you: write it", "{asked:?}");
+    let text = asked[0]["text"].as_str().unwrap();
+    assert!(text.contains("fs_write") && text.contains("lango approvals list"), "{asked:?}");
+    let pending = run(&lango, &["approvals", "list", "--json"]).await;
+    let pending: Value = serde_json::from_str(&pending.stdout).unwrap();
+    let call = pending["waiting"][0]["id"].as_str().unwrap();
+    assert_eq!(run(&lango, &["approvals", "approve", call]).await.code, 0);
+    let told = wait_for_lines(&notes, 2).await;
+    assert_eq!((told.len(), &told[1]["event"]), (2, &"success".into()), "{told:?}");
+    worker.kill().await;
+    other.kill().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_webhook_gets_a_token_from_the_vault() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let config = format!(
+        "[automator.channels.hook]\nkind = \"webhook\"\nurl = \"http://{address}/\"\ntoken = \"secret:chat\"\n\
+         [egress]\nallow = [\"{address}\"]\n"
+    );
+    let lango = playing(ANSWER, &config).await;
+    let with_vault =
+        |arguments: &[&str]| command(&lango, arguments).set("LANGO_VAULT_ENABLED", "true");
+    let missing = with_vault(&["notify", "test", "hook"]).run().await;
+    assert!(missing.code == 1 && missing.stderr.contains("chat"), "{missing:?}");
+    let value = "token-from-the-vault-7Jx2";
+    let stored = with_vault(&["secrets", "set", "chat"]).input(format!("{value}\n")).run().await;
+    assert_eq!(stored.code, 0, "{stored:?}");
+    let served = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut bytes = Vec::new();
+        while !bytes.ends_with(b"}") {
+            stream.read_buf(&mut bytes).await.unwrap();
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+        String::from_utf8(bytes).unwrap()
+    });
+    let sent = with_vault(&["notify", "test", "hook"]).run().await;
+    assert_eq!(sent.code, 0, "{sent:?}");
+    let request = served.await.unwrap();
+    assert!(request.contains(&format!("Bearer {value}")), "{request}");
+    // It is nowhere but in the vault.
+    assert!(crate::vault::files_with(&lango.home(), value).is_empty());
 }

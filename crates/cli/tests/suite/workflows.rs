@@ -69,10 +69,7 @@ impl World {
 
     /// Returns how often each step of a run had its effect, as the journal tells it.
     async fn count_effects(&self, run: &str) -> BTreeMap<String, usize> {
-        let file = self.lango.database_file();
-        let url = self.url.clone().unwrap_or_else(|| format!("sqlite://{}", file.display()));
-        let database = Database::open(&url.parse().unwrap()).await.unwrap();
-        let journal = Journal::open(database).await.unwrap();
+        let journal = self.journal().await;
         let all = WorkFilter { parent: Some(run), ..WorkFilter::default() };
         let mut effects = BTreeMap::new();
         for item in journal.list_work(all, 10_000).await.unwrap() {
@@ -87,6 +84,35 @@ impl World {
             }
         }
         effects
+    }
+
+    /// Returns how many turns of a run have begun and not ended, and how many calls of theirs.
+    async fn count_cut(&self, run: &str) -> (usize, usize) {
+        let journal = self.journal().await;
+        let open = WorkFilter { parent: Some(run), is_open: true, ..WorkFilter::default() };
+        let (mut turns, mut calls) = (0, 0);
+        for item in journal.list_work(open, 10_000).await.unwrap() {
+            let (mut is_cut, mut open_calls) = (false, 0);
+            for event in journal.read_turn_events(&item.session, item.turn).await.unwrap() {
+                match event.body {
+                    EventBody::TurnFinished(_) => is_cut = false,
+                    EventBody::UserMessage { .. } => is_cut = true,
+                    EventBody::ToolStarted { .. } => open_calls += 1,
+                    EventBody::ToolResult { .. } => open_calls = 0,
+                    _ => {}
+                }
+            }
+            turns += usize::from(is_cut);
+            calls += usize::from(is_cut && open_calls > 0);
+        }
+        (turns, calls)
+    }
+
+    async fn journal(&self) -> Journal {
+        let file = self.lango.database_file();
+        let url = self.url.clone().unwrap_or_else(|| format!("sqlite://{}", file.display()));
+        let database = Database::open(&url.parse().unwrap()).await.unwrap();
+        Journal::open(database).await.unwrap()
     }
 
     async fn run(&self, arguments: &[&str]) -> CommandOutput {
@@ -297,6 +323,13 @@ fn read_log(world: &World) -> Vec<(String, usize)> {
     log
 }
 
+/// Returns how many files there are: each step with an effect leaves one.
+fn count_files(world: &World) -> usize {
+    let entries = std::fs::read_dir(world.lango.workspace().join("log")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    names.filter(|name| !name.starts_with(".lango-write-")).count()
+}
+
 /// What became of the large workflow.
 struct LargeRun {
     /// How often each step had its effect: as the journal tells it, or a person.
@@ -305,8 +338,12 @@ struct LargeRun {
     log: Vec<(String, usize)>,
     /// How often a person had to say what had happened.
     unknown: usize,
-    /// How often its worker was killed while there was something to do.
-    interrupted: usize,
+    /// How often a kill hit a worker that had done a step since it started.
+    hit_workers: usize,
+    /// The turns that a kill cut off between their beginning and their end.
+    cut_turns: usize,
+    /// The calls that a kill cut off between their beginning and their result.
+    cut_calls: usize,
 }
 
 /// Runs the large workflow, kills its worker so often, and answers what a person is asked.
@@ -318,23 +355,39 @@ async fn run_large(url: Option<String>, kills: usize) -> LargeRun {
     let run = world.json(&["workflow", "run", "large.yaml", "--detach"]).await;
     let id = run["id"].as_str().unwrap().to_owned();
     assert_eq!(run["steps"].as_array().unwrap().len(), 200);
-    let (mut killed, mut unknown, mut interrupted) = (0, 0, 0);
+    let (mut killed, mut unknown) = (0, 0);
+    let (mut hit_workers, mut cut_turns, mut cut_calls) = (0, 0, 0);
     let mut approved = Vec::new();
     let began = Instant::now();
-    let mut worker = Some(world.worker().await);
+    let mut done = 0;
+    // One piece of work at a time, so that there is something to do until the last kill.
+    let parallel = if kills > 0 { "1" } else { "4" };
+    let start = || async {
+        let command = world.command(&["worker"]).set("LANGO_AUTOMATOR_PARALLELWORK", parallel);
+        command.start_until("Lango runs the jobs").await.0
+    };
+    let mut worker = Some(start().await);
     let outputs = loop {
         assert!(began.elapsed() < RUN_TIMEOUT, "{}", world.status(&id).await);
         if killed < kills {
-            // Moments that are spread over everything that a worker does, each after a few steps.
-            let milliseconds = 5 + (killed as u64 * 37) % 90;
+            // It has done a step, and is killed at a moment of the next ones, or before its first one.
+            let is_early = killed % 10 == 9;
+            let deadline = Instant::now() + Duration::from_secs(10);
+            while !is_early && count_files(&world) == done && Instant::now() < deadline {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            hit_workers += usize::from(count_files(&world) > done);
+            let milliseconds = (killed as u64 * 7) % 60;
             tokio::time::sleep(Duration::from_millis(milliseconds)).await;
             worker.take().unwrap().kill().await;
             killed += 1;
+            done = count_files(&world);
+            let cut = world.count_cut(&id).await;
+            (cut_turns, cut_calls) = (cut_turns + cut.0, cut_calls + cut.1);
             let answered = answer(&world, &id, killed == kills).await;
             unknown += answered.unknown;
             approved.extend(answered.approved);
-            interrupted += usize::from(!answered.is_waiting);
-            worker = Some(world.worker().await);
+            worker = Some(start().await);
             continue;
         }
         let answered = answer(&world, &id, true).await;
@@ -351,7 +404,8 @@ async fn run_large(url: Option<String>, kills: usize) -> LargeRun {
     for step in approved {
         *effects.entry(step).or_default() += 1;
     }
-    LargeRun { outputs, effects, log: read_log(&world), unknown, interrupted }
+    let log = read_log(&world);
+    LargeRun { effects, outputs, log, unknown, hit_workers, cut_turns, cut_calls }
 }
 
 /// What a person saw who looked at a run.
@@ -359,13 +413,11 @@ struct Decisions {
     unknown: usize,
     /// The steps that had their effect although the process ended.
     approved: Vec<String>,
-    is_waiting: bool,
 }
 
 /// Decides as a person does who looks at the files.
 async fn answer(world: &World, id: &str, may_approve: bool) -> Decisions {
     let status = world.status(id).await;
-    let is_waiting = status["state"] == "waiting";
     if may_approve && find(&status, "gate")["state"] == "waiting" {
         assert_eq!(world.run(&["workflow", "approve", id, "gate"]).await.code, 0);
     }
@@ -387,7 +439,7 @@ async fn answer(world: &World, id: &str, may_approve: bool) -> Decisions {
         let decided = world.run(&["workflow", decision, id, step]).await;
         assert_eq!(decided.code, 0, "{decided:?}");
     }
-    Decisions { unknown: unknown.len(), approved, is_waiting }
+    Decisions { unknown: unknown.len(), approved }
 }
 
 async fn compare_with_an_undisturbed_run(url: Option<String>) {
@@ -402,7 +454,9 @@ async fn compare_with_an_undisturbed_run(url: Option<String>) {
     assert_eq!(disturbed.effects.len(), 217);
     assert!(disturbed.effects.values().all(|count| *count == 1), "{:?}", disturbed.effects);
     assert_eq!(undisturbed.unknown, 0);
-    assert!(disturbed.interrupted >= kills / 4, "{}", disturbed.interrupted);
+    // The kills were none of idle processes.
+    let hits = (disturbed.hit_workers, disturbed.cut_turns, disturbed.cut_calls);
+    assert!(hits.0 >= kills * 3 / 4 && hits.1 >= kills / 6 && hits.2 > 0, "{hits:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -413,6 +467,25 @@ async fn r19_a_large_workflow_that_is_killed_again_and_again_has_each_effect_onc
 #[tokio::test(flavor = "multi_thread")]
 async fn r19_the_same_holds_on_postgresql() {
     compare_with_an_undisturbed_run(Some(create_schema("workflows").await)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_is_stopped_within_its_effect_is_not_run_again() {
+    let world = World::playing(&[TO_AUTOMATOR]).await;
+    world.allow(&["exec_shell"]).await;
+    world.write(
+        "slow.yaml",
+        "name: slow\nsteps:\n  - id: act\n    tool: exec_shell\n    timeout: 3s\n    retry: { attempts: 3, \
+         backoff: 1s }\n    arguments: { command: 'echo done >> effects; sleep 60', timeout_seconds: 120 }\n",
+    );
+    let run = world.run(&["workflow", "run", "slow.yaml", "--json"]).await;
+    assert_eq!(run.code, 3, "{run:?}");
+    let run: Value = serde_json::from_str(&run.stdout).unwrap();
+    let act = find(&run, "act");
+    assert_eq!((&run["state"], &act["state"]), (&json!("blocked"), &json!("unknown")), "{run}");
+    assert!(act["reason"].as_str().unwrap().contains("longer than 3 s"), "{run}");
+    let effects = std::fs::read_to_string(world.lango.workspace().join("effects")).unwrap();
+    assert_eq!(effects, "done\n");
 }
 
 /// A worker that is stopped for longer than its lease while a step has its effect.

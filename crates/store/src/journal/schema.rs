@@ -13,6 +13,7 @@ pub(crate) const COMPONENT: SchemaComponent = SchemaComponent {
         Migration { version: 6, sqlite: LAST_USES, postgres: LAST_USES },
         Migration { version: 7, sqlite: WORK, postgres: WORK },
         Migration { version: 8, sqlite: ANNOUNCEMENTS, postgres: ANNOUNCEMENTS },
+        Migration { version: 9, sqlite: REPLIES, postgres: REPLIES },
     ],
 };
 
@@ -233,4 +234,9 @@ CREATE INDEX work_undelivered ON work (client, ended_at) WHERE is_delivered = 0;
 const ANNOUNCEMENTS: &str = "
 ALTER TABLE work ADD COLUMN is_announced BIGINT NOT NULL DEFAULT 1;
 CREATE INDEX work_unannounced ON work (ended_at) WHERE is_announced = 0;
+";
+
+// The results of work are looked up with each turn of the conversation that asked for it.
+const REPLIES: &str = "
+CREATE INDEX work_of_reply ON work (reply_to, ended_at) WHERE reply_to <> '';
 ";

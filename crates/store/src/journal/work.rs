@@ -11,7 +11,7 @@ use super::Journal;
 use super::clock::timed;
 use super::lease::SessionLease;
 use super::work_state::WorkState;
-use crate::{Batch, Row, Statement, StoreError};
+use crate::{Batch, Row, SqlDialect, Statement, StoreError};
 
 /// A piece of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,21 +120,30 @@ impl Journal {
         .expect_rows(1)
     }
 
-    /// Starts a piece of work that waits: queues its turn, unless so many of its workspace have started
-    /// and not ended, or another process was faster. Returns whether it started.
+    /// Starts a piece of work that waits: queues its turn, unless so many of its owner in its workspace
+    /// have started and not ended, or another process was faster. Returns whether it started.
     pub async fn start_work(&self, item: &WorkItem, limit: u32) -> Result<bool, StoreError> {
         let start = Statement::new(
             "UPDATE work SET state = 'started', started_at = $2 WHERE id = $1 \
              AND state = 'waiting' AND is_cancelled = 0 AND \
              (SELECT COUNT(*) FROM work AS other WHERE other.state = 'started' \
-             AND other.workspace = work.workspace) < $3",
+             AND other.workspace = work.workspace AND other.client = work.client) < $3",
         )
         .bind(item.id.as_str())
         .bind(Timestamp::now().as_microseconds())
         .bind(limit)
         .expect_rows(1);
         let entry = Self::build_queue_entry(&item.session, item.turn, &item.request);
-        match self.database.write(Batch::from(start).with(entry)).await {
+        let mut batch = Batch::new();
+        if self.database.dialect() == SqlDialect::Postgres {
+            // Of several transactions each counts what the others have not committed. SQLite writes in
+            // one at a time.
+            let place = format!("{}\n{}", item.space.as_stored(), item.workspace);
+            batch.push(
+                Statement::new("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))").bind(place),
+            );
+        }
+        match self.database.write(batch.with(start).with(entry)).await {
             Ok(_) => Ok(true),
             Err(StoreError::Conflict { .. }) => Ok(false),
             Err(error) => Err(error),
@@ -165,6 +174,15 @@ impl Journal {
         let [waiting, started] = Self::build_work_cancellation("id", id);
         let changed = self.database.write(Batch::from(waiting).with(started)).await?;
         Ok(changed.iter().any(|rows| *rows > 0))
+    }
+
+    /// Removes a piece of work that has ended. Returns false if it has not, or does not exist.
+    pub async fn remove_ended_work(&self, id: &str) -> Result<bool, StoreError> {
+        let statement = Statement::new(
+            "DELETE FROM work WHERE id = $1 AND state NOT IN ('waiting', 'started')",
+        )
+        .bind(id);
+        Ok(self.database.write(statement.into()).await? == [1])
     }
 
     /// Returns the statements that cancel everything that belongs to a parent, for the commit that
@@ -206,6 +224,20 @@ impl Journal {
         Ok(self.database.write(statement.into()).await? == [1])
     }
 
+    /// Marks the results of work that belongs to the same parent and ended before as delivered, so that
+    /// of work that is done again and again the newest result is told.
+    pub async fn mark_earlier_work_delivered(&self, item: &WorkItem) -> Result<(), StoreError> {
+        let statement = Statement::new(
+            "UPDATE work SET is_delivered = 1 WHERE parent = $1 AND kind = $2 AND is_delivered = 0 \
+             AND id <> $3 AND ended_at <= $4",
+        )
+        .bind(item.parent.as_str())
+        .bind(item.kind.as_str())
+        .bind(item.id.as_str())
+        .bind(item.ended_at.unwrap_or(item.due_at).as_microseconds());
+        self.database.write(statement.into()).await.map(drop)
+    }
+
     /// Returns the ended work whose result was not delivered, of a conversation or of all, the oldest
     /// first.
     pub async fn list_undelivered_work(
@@ -222,7 +254,8 @@ impl Journal {
         self.read_work(statement).await
     }
 
-    /// Returns the work that waits and is due, the oldest first.
+    /// Returns the work that waits and is due, the oldest first: so many pieces of each owner, so that
+    /// none keeps the others from being looked at.
     pub async fn list_due_work(
         &self,
         scope: &WorkScope,
@@ -230,14 +263,29 @@ impl Journal {
         limit: u32,
     ) -> Result<Vec<WorkItem>, StoreError> {
         let statement = Statement::new(items!(
-            "FROM work WHERE state = 'waiting' AND due_at <= $1 \
-             AND ($2 = '' OR workspace = $2) AND (CAST($3 AS BIGINT) = 1 OR client = '') \
-             ORDER BY due_at, id LIMIT $4"
+            "FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY client ORDER BY due_at, id) AS place \
+             FROM work WHERE state = 'waiting' AND due_at <= $1 AND ($2 = '' OR workspace = $2) \
+             AND (CAST($3 AS BIGINT) = 1 OR client = '')) AS work WHERE place <= $4 \
+             ORDER BY due_at, id"
         ))
         .bind(now.as_microseconds())
         .bind(scope.workspace.as_deref().unwrap_or_default())
         .bind(scope.includes_clients)
         .bind(limit);
+        self.read_work(statement).await
+    }
+
+    /// Returns the work of a scope that has started and not ended, and whose cancellation was asked for.
+    pub async fn list_cancelled_work(
+        &self,
+        scope: &WorkScope,
+    ) -> Result<Vec<WorkItem>, StoreError> {
+        let statement = Statement::new(items!(
+            "FROM work WHERE state = 'started' AND is_cancelled = 1 AND ($1 = '' OR workspace = $1) \
+             AND (CAST($2 AS BIGINT) = 1 OR client = '') ORDER BY due_at, id"
+        ))
+        .bind(scope.workspace.as_deref().unwrap_or_default())
+        .bind(scope.includes_clients);
         self.read_work(statement).await
     }
 
@@ -351,6 +399,23 @@ impl Journal {
             Ok((call, row.text(1)?.to_owned()))
         };
         rows.iter().map(read).collect()
+    }
+
+    /// Returns the work that a conversation asked for and that has ended since, the newest first.
+    pub async fn list_results_for(
+        &self,
+        session: &SessionId,
+        since: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<WorkItem>, StoreError> {
+        let statement = Statement::new(items!(
+            "FROM work WHERE reply_to = $1 AND reply_to <> '' AND ended_at >= $2 \
+             AND state IN ('done', 'failed') ORDER BY ended_at DESC, id LIMIT $3"
+        ))
+        .bind(session.as_str())
+        .bind(since.as_microseconds())
+        .bind(limit);
+        self.read_work(statement).await
     }
 
     async fn read_work(&self, statement: Statement) -> Result<Vec<WorkItem>, StoreError> {

@@ -1,7 +1,7 @@
 //! Implements `cron_add`, which adds a job.
 
 use jiff::{SignedDuration, Timestamp as Moment};
-use lango_protocol::{CallReport, EventBody, Timestamp};
+use lango_protocol::{CallReport, EventBody, Space, Timestamp};
 use lango_schedule::{Schedule, Zone};
 use lango_text::{code_span, make_lines_visible};
 use lango_tool::{CarriedText, Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError};
@@ -12,8 +12,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::job::{CatchUp, Job, JobAction, Overlap};
 use crate::job_workflow::find_workflow_name;
 use crate::reminder::{choose_action, reminder_text};
-use crate::tools::run_workflow::describe_workflow;
-use crate::{AutomatorError, JobBook, JobView, NewJob};
+use crate::tools::run_workflow::{describe_unknown, describe_workflow};
+use crate::workflow::ShownDefinition;
+use crate::{AutomatorError, DueTime, JobBook, JobView, NewJob, Workflows};
 
 pub(crate) struct AddJob {
     pub(crate) jobs: JobBook,
@@ -39,6 +40,8 @@ pub(crate) struct AddArguments {
     /// What to do while the run before has not ended: leave it out, or run afterwards.
     #[serde(default)]
     overlap: Option<Overlap>,
+    #[serde(skip)]
+    shown: ShownDefinition,
 }
 
 /// A schedule that can be read. Another one is refused before a person is asked about it.
@@ -109,6 +112,15 @@ impl Tool for AddJob {
             JobAction::Remind => reminder_text(&arguments.task).to_owned(),
             JobAction::Run | JobAction::Workflow => arguments.task,
         };
+        let space = context.space.own();
+        let definition = match find_workflow_name(&task).filter(|_| action != JobAction::Remind) {
+            Some(name) => {
+                let saved = Workflows::new(self.jobs.clone()).find_saved(name, space).await?;
+                arguments.shown.check(&saved)?;
+                Some(saved.text)
+            }
+            None => None,
+        };
         let job: Job = self
             .jobs
             .add(NewJob {
@@ -117,16 +129,18 @@ impl Tool for AddJob {
                 zone: arguments.timezone,
                 catch_up: arguments.catch_up,
                 overlap: arguments.overlap,
-                space: context.space.own().clone(),
+                space: space.clone(),
+                definition,
                 session: Some(context.session.clone()),
                 ..NewJob::new(&arguments.schedule.0, &task)
             })
             .await?;
-        let notice = self.jobs.describe_absence().await.map_err(AutomatorError::from)?;
+        let notice =
+            self.jobs.describe_absence(DueTime::Later).await.map_err(AutomatorError::from)?;
         Ok(AddOutput { job: JobView::of(&job, Timestamp::now()), notice })
     }
 
-    fn propose(&self, arguments: &AddArguments) -> Option<Proposal> {
+    fn propose_in(&self, arguments: &AddArguments, space: &Space) -> Option<Proposal> {
         let schedule = &arguments.schedule.0;
         let when = match self.describe_schedule(arguments) {
             Some(described) => format!("{schedule} ({described})"),
@@ -138,19 +152,21 @@ impl Tool for AddJob {
             make_lines_visible(&arguments.task, "Task: "),
         );
         // The job keeps the workflow as it is now.
-        let workflow = find_workflow_name(&arguments.task)
-            .and_then(|name| self.jobs.known_workflows.find_one(name));
+        let known = &self.jobs.known_workflows;
+        let name = find_workflow_name(&arguments.task);
+        let workflow = name.and_then(|name| arguments.shown.show(known, space, name));
         let definition = workflow.as_deref().and_then(|text| Definition::parse(text).ok());
         if let Some(definition) = &definition {
             summary.push_str(&describe_workflow(&self.jobs, definition));
             summary.push('\n');
         }
         summary.push_str("It runs by itself, without you, with the rights that you have now.");
+        let not_shown = name.filter(|_| definition.is_none()).map(describe_unknown);
         let workflow = workflow.unwrap_or_default();
         let step = ProposedStep::new([schedule.as_str(), &arguments.task, &workflow]);
         let text = format!("{}\n{workflow}", arguments.task);
         let carried_text = Some(CarriedText { text, to: None });
-        Some(Proposal { carried_text, ..Proposal::of_step(summary, step) })
+        Some(Proposal { carried_text, not_shown, ..Proposal::of_step(summary, step) })
     }
 
     fn describe(&self, _: &AddArguments) -> Option<String> {

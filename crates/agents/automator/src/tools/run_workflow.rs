@@ -1,6 +1,6 @@
 //! Implements `workflow_run`, which starts a run of a workflow.
 
-use lango_protocol::CallReport;
+use lango_protocol::{CallReport, Space};
 use lango_text::{code_span, make_lines_visible, make_visible, to_one_line};
 use lango_tool::{CarriedText, Proposal, ProposedStep, SafetyLevel, Tool, ToolContext, ToolError};
 use lango_workflow::{Action, Definition, Step, check_inputs};
@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{AutomatorError, JobBook, NewRun, Workflows};
+use crate::workflow::ShownDefinition;
+use crate::{AutomatorError, DueTime, JobBook, NewRun, Workflows};
 
 /// Limits the characters of a line about a step.
 const MAX_LINE_CHARACTERS: usize = 200;
@@ -32,6 +33,8 @@ pub(crate) struct RunWorkflowArguments {
     /// The inputs, by name.
     #[serde(default)]
     inputs: Option<Map<String, Value>>,
+    #[serde(skip)]
+    shown: ShownDefinition,
 }
 
 /// A workflow that can be run. Another one is refused before a person is asked about it.
@@ -59,18 +62,32 @@ pub(crate) struct RunWorkflowOutput {
 }
 
 impl RunWorkflow {
-    /// Returns the definition that is meant, as far as this process knows it.
-    fn find_text(&self, arguments: &RunWorkflowArguments) -> Result<String, AutomatorError> {
+    /// Returns the definition that a question shows, as far as this process knows it.
+    fn find_text(&self, arguments: &RunWorkflowArguments, space: &Space) -> Option<String> {
+        let known = &self.jobs.known_workflows;
+        match (&arguments.yaml, &arguments.name) {
+            (Some(text), None) => Some(text.0.clone()),
+            (None, Some(name)) => arguments.shown.show(known, space, name),
+            (Some(_), Some(_)) | (None, None) => None,
+        }
+    }
+
+    /// Returns the definition that is run: the owner's own, if it is what the question showed.
+    async fn load_text(
+        &self,
+        arguments: &RunWorkflowArguments,
+        space: &Space,
+    ) -> Result<String, AutomatorError> {
         match (&arguments.yaml, &arguments.name) {
             (Some(_), Some(_)) => {
                 Err(AutomatorError::Refused("give either name or yaml, not both".to_owned()))
             }
             (Some(text), None) => Ok(text.0.clone()),
-            (None, Some(name)) => self
-                .jobs
-                .known_workflows
-                .find_one(name)
-                .ok_or_else(|| AutomatorError::UnknownWorkflow(name.clone())),
+            (None, Some(name)) => {
+                let saved = Workflows::new(self.jobs.clone()).find_saved(name, space).await?;
+                arguments.shown.check(&saved)?;
+                Ok(saved.text)
+            }
             (None, None) => {
                 Err(AutomatorError::Refused("give the name of a workflow, or its yaml".to_owned()))
             }
@@ -86,6 +103,12 @@ impl RunWorkflow {
         lines.push("It runs by itself, with the rights that you have now.".to_owned());
         lines.join("\n")
     }
+}
+
+/// Says why a question cannot show a workflow.
+pub(crate) fn describe_unknown(name: &str) -> String {
+    let name = make_visible(name);
+    format!("the workflow {name} is not known in this process; list the workflows first")
 }
 
 /// Lists the steps of a workflow for a question, with how much harm they can do.
@@ -133,30 +156,25 @@ impl Tool for RunWorkflow {
         arguments: RunWorkflowArguments,
         context: ToolContext,
     ) -> Result<RunWorkflowOutput, ToolError> {
-        // What a person was shown is run, and not what was saved since.
-        let definition = self.find_text(&arguments)?;
         let workflows = Workflows::new(self.jobs.clone());
         let space = context.space.own().clone();
-        if let Some(name) = &arguments.name {
-            workflows.find_saved(name, &space).await?;
-        }
+        let definition = self.load_text(&arguments, &space).await?;
         let inputs = arguments.inputs.unwrap_or_default();
         let session = Some(context.session.clone());
         let run = workflows.start(NewRun { definition, inputs, space, session }).await?;
-        let notice = self.jobs.describe_absence().await.map_err(AutomatorError::from)?;
+        let notice =
+            self.jobs.describe_absence(DueTime::Now).await.map_err(AutomatorError::from)?;
         let (run_id, name) = (run.id, run.name);
         Ok(RunWorkflowOutput { run_id, name, state: run.state.as_str(), notice })
     }
 
-    fn propose(&self, arguments: &RunWorkflowArguments) -> Option<Proposal> {
-        let text = self.find_text(arguments);
+    fn propose_in(&self, arguments: &RunWorkflowArguments, space: &Space) -> Option<Proposal> {
+        let text = self.find_text(arguments, space);
         let inputs = arguments.inputs.clone().unwrap_or_default();
-        let parsed = text.as_deref().ok().and_then(|text| Definition::parse(text).ok());
-        let (Ok(text), Some(definition)) = (text, parsed) else {
+        let parsed = text.as_deref().and_then(|text| Definition::parse(text).ok());
+        let (Some(text), Some(definition)) = (text, parsed) else {
             let name = make_visible(arguments.name.as_deref().unwrap_or("without a name"));
-            let not_shown = Some(format!(
-                "the workflow {name} is not known in this process; list the workflows first"
-            ));
+            let not_shown = Some(describe_unknown(&name));
             return Some(Proposal {
                 not_shown,
                 ..Proposal::plain(format!("Run the workflow {name}"))

@@ -6,7 +6,7 @@ use lango_tool::{CarriedText, Proposal, ProposedStep, SafetyLevel, Tool, ToolCon
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{AutomatorError, BackgroundTasks, JobBook, NewTask};
+use crate::{AutomatorError, BackgroundTasks, DueTime, JobBook, NewTask};
 
 pub(crate) struct SubmitTask {
     pub(crate) tasks: BackgroundTasks,
@@ -53,7 +53,8 @@ impl Tool for SubmitTask {
             session: Some(context.session.clone()),
         };
         let item = self.tasks.submit(new).await?;
-        let notice = self.jobs.describe_absence().await.map_err(AutomatorError::from)?;
+        let notice =
+            self.jobs.describe_absence(DueTime::Now).await.map_err(AutomatorError::from)?;
         Ok(SubmitOutput { id: item.id, state: item.state.as_str(), notice })
     }
 

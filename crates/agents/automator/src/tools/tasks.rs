@@ -36,12 +36,16 @@ impl Tool for ShowTask {
         context: ToolContext,
     ) -> Result<RunView, ToolError> {
         let item = self.tasks.find(&arguments.id, context.space.own()).await?;
-        Ok(RunView { result: String::new(), ..RunView::of(&item) })
+        Ok(RunView { result: String::new(), ..self.tasks.show(&item).await? })
     }
 
     fn report(&self, _: &TaskArguments, task: &RunView) -> Option<CallReport> {
         let id = code_span(&task.id);
-        Some(CallReport::new(format!("The task {id} is {}.", task.state)).data(task))
+        let report = CallReport::new(format!("The task {id} is {}.", task.state)).data(task);
+        Some(match &task.progress {
+            Some(progress) => report.note(progress.clone()),
+            None => report,
+        })
     }
 }
 

@@ -58,28 +58,38 @@ impl Advance<'_> {
         let timeout = self.definition.steps[key.0].timeout;
         self.change(key, |row| {
             let was_overdue = row.reason == OVERDUE;
-            let failure = match end {
+            let too_long = || {
+                let seconds = timeout.map_or(0, |timeout| timeout.as_secs());
+                format!("it took longer than {seconds} s")
+            };
+            let (failure, acted) = match end {
                 StepEnd::Done(output) => {
                     row.new_output = Some(output);
                     return row.end(StepState::Done, "", now);
+                }
+                StepEnd::Unknown(reason) if was_overdue => {
+                    return row.end(StepState::Unknown, format!("{}: {reason}", too_long()), now);
                 }
                 StepEnd::Unknown(reason) => return row.end(StepState::Unknown, reason, now),
                 StepEnd::Interrupted if row.attempt <= row.failures + MAX_INTERRUPTION_COUNT => {
                     row.end(StepState::Ready, "", now);
                     return;
                 }
-                StepEnd::Interrupted => "it was interrupted too often".to_owned(),
-                StepEnd::Cancelled if was_overdue => {
-                    let seconds = timeout.map_or(0, |timeout| timeout.as_secs());
-                    format!("it took longer than {seconds} s")
-                }
-                StepEnd::Cancelled => {
+                StepEnd::Interrupted => ("it was interrupted too often".to_owned(), None),
+                StepEnd::Cancelled { acted } if was_overdue => (too_long(), acted),
+                StepEnd::Cancelled { .. } => {
                     return row.end(StepState::Failed, "it was cancelled", now);
                 }
-                StepEnd::Failed(reason) => reason,
+                StepEnd::TimedOut { acted } => ("it took longer than a turn may".to_owned(), acted),
+                StepEnd::Failed(reason) => (reason, None),
             };
             row.failures += 1;
-            if row.failures < retry.attempts {
+            if let Some(tool) = acted {
+                // What it did must not be done twice.
+                let reason =
+                    format!("{failure}, and {tool} had run, so that it is not tried again");
+                row.end(StepState::Failed, reason, now);
+            } else if row.failures < retry.attempts {
                 let wait = retry.wait_after(row.failures);
                 row.end(StepState::Ready, failure, now);
                 row.due_at = Some(now.plus(wait));

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lango_protocol::{AgentName, Space, Timestamp};
-use lango_store::{Batch, Journal, Statement, StoreError, WorkItem, WorkScope};
+use lango_store::{Batch, Journal, Statement, StoreError, WorkItem, WorkScope, WorkState};
 use lango_workflow::Definition;
 use parking_lot::Mutex;
 
 use super::Workflows;
 use super::advance::Advance;
 use super::run::WorkflowRun;
-use super::runs::read_ids;
+use super::runs::{build_steps_cancellation, read_ids};
+use super::step_work::build_run_end;
 use crate::AutomatorError;
 
 /// Limits the runs that are advanced in one round.
@@ -66,31 +67,44 @@ impl WorkflowEngine {
                 Ok(new) => told.extend(new),
                 Err(AutomatorError::Store(error)) => return Err(error.into()),
                 // It would not go on next time either, and must not keep others from going on.
-                Err(error) => self.fail(&id, &error, now).await?,
+                Err(error) => told.extend(self.fail(&id, &error, now).await?),
             }
         }
         Ok(told)
     }
 
-    /// Ends a run that cannot be advanced.
+    /// Ends a run that cannot be advanced. Returns what people are to be told.
     async fn fail(
         &self,
         id: &str,
         error: &AutomatorError,
         now: Timestamp,
-    ) -> Result<(), AutomatorError> {
+    ) -> Result<Option<WorkItem>, AutomatorError> {
         tracing::error!(run = id, %error, "a run of a workflow cannot go on");
+        let Some(run) = self.workflows.load_damaged_run(id).await? else { return Ok(None) };
+        let reason = format!("it cannot go on: {error}");
+        let told = build_run_end(&run, WorkState::Failed, reason.clone(), now)?;
         let update = Statement::new(
             "UPDATE workflow_runs SET state = 'failed', reason = $2, ended_at = $3, next_look = NULL, \
-             revision = revision + 1 WHERE id = $1 AND state IN ('running', 'blocked')",
+             revision = revision + 1 WHERE id = $1 AND revision = $4 AND state IN ('running', 'blocked')",
         )
         .bind(id)
-        .bind(format!("it cannot go on: {error}"))
-        .bind(now.as_microseconds());
+        .bind(reason)
+        .bind(now.as_microseconds())
+        .bind(run.revision)
+        .expect_rows(1);
         let [waiting, started] = Journal::build_cancellation_of_parent(id);
-        let batch = Batch::from(update).with(waiting).with(started);
-        self.workflows.jobs.database.write(batch).await?;
-        Ok(())
+        let batch = Batch::from(update)
+            .with(build_steps_cancellation(id, now))
+            .with(waiting)
+            .with(started)
+            .with(Journal::build_work_entry(&told));
+        match self.workflows.jobs.database.write(batch).await {
+            Ok(_) => Ok(Some(told)),
+            // Another process was faster, and tells it.
+            Err(StoreError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Advances one run as far as it can go now.

@@ -21,16 +21,11 @@ impl Advance<'_> {
         if situation.is_blocked {
             let unknown = self.rows.values().find(|row| row.state == StepState::Unknown);
             (state, reason) = (RunState::Blocked, unknown.map(describe).unwrap_or_default());
-            if self.run.state != RunState::Blocked
-                && let Some(row) = unknown
-            {
-                let (id, name) = (&self.run.id, row.name());
-                let text = format!(
-                    "{} is stopped at {name}: {}. If it was done: lango workflow approve {id} {name}; if \
-                     it was not: lango workflow retry {id} {name}",
-                    self.run.name, row.reason
-                );
-                let question = build_question(self.run, row, text, self.now)?;
+            // Each one that was not told before.
+            let new =
+                self.rows.values().filter(|row| row.state == StepState::Unknown && row.is_changed);
+            let questions: Result<Vec<_>, _> = new.map(|row| self.ask_about(row)).collect();
+            for question in questions? {
                 self.tell(question);
             }
         } else if is_over && situation.is_stopping {
@@ -75,6 +70,17 @@ impl Advance<'_> {
             batch.push(statement);
         }
         Ok((batch, self.told))
+    }
+
+    /// Returns the question about a step whose outcome is not known.
+    fn ask_about(&self, row: &StepRow) -> Result<WorkItem, AutomatorError> {
+        let (id, name) = (&self.run.id, row.name());
+        let text = format!(
+            "{} is stopped at {name}: {}. If it was done: lango workflow approve {id} {name}; if it was \
+             not: lango workflow retry {id} {name}",
+            self.run.name, row.reason
+        );
+        build_question(self.run, row, text, self.now)
     }
 
     /// Fills in the outputs of the run. One that uses what a step did not return has no value.

@@ -21,7 +21,7 @@ mod view;
 
 pub use definitions::SavedWorkflow;
 pub use engine::{Lookup, TeamDirectory, WorkflowEngine};
-pub(crate) use known::KnownWorkflows;
+pub(crate) use known::{KnownWorkflows, ShownDefinition};
 pub use run::{RunState, WorkflowRun};
 pub(crate) use runs::build_start;
 pub use runs::{NewRun, Workflows};

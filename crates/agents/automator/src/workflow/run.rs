@@ -93,4 +93,25 @@ impl WorkflowRun {
             revision: row.integer(13)?,
         })
     }
+
+    /// Reads what is needed to end a run and to tell it.
+    pub(crate) fn read_damaged(id: &str, row: &Row) -> Result<Self, AutomatorError> {
+        Ok(Self {
+            id: id.to_owned(),
+            name: row.text(0)?.to_owned(),
+            space: Space::from_stored(row.text(1)?)
+                .map_err(|error| AutomatorError::unreadable(&error.to_string()))?,
+            workspace: row.text(2)?.to_owned(),
+            definition: String::new(),
+            inputs: Map::new(),
+            state: RunState::Running,
+            reason: String::new(),
+            outputs: Map::new(),
+            depth: u32::try_from(row.integer(4)?).unwrap_or(u32::MAX),
+            session: row.text(3)?.parse().ok(),
+            created_at: Timestamp::from_microseconds(row.integer(5)?),
+            ended_at: row.optional_integer(6)?.map(Timestamp::from_microseconds),
+            revision: row.integer(7)?,
+        })
+    }
 }

@@ -114,6 +114,25 @@ impl Workflows {
         rows.iter().map(WorkflowRun::read).collect()
     }
 
+    /// Shows the newest runs of an owner that have ended, of one workflow or of all, the newest first and
+    /// without their steps.
+    pub async fn list_ended(
+        &self,
+        name: Option<&str>,
+        space: &Space,
+        limit: u32,
+    ) -> Result<Vec<WorkflowRunView>, AutomatorError> {
+        let statement = Statement::new(format!(
+            "SELECT {COLUMNS} FROM workflow_runs WHERE client = $1 AND ($2 = '' OR name = $2) \
+             AND state NOT IN ('running', 'blocked') ORDER BY created_at DESC, id LIMIT $3"
+        ))
+        .bind(space.as_stored())
+        .bind(name.unwrap_or_default())
+        .bind(limit);
+        let rows = self.jobs.database.query(statement).await?;
+        rows.iter().map(|row| WorkflowRunView::build(&WorkflowRun::read(row)?, &[])).collect()
+    }
+
     /// Returns a run by its id, or the newest one of a workflow by its name.
     pub async fn find(&self, words: &str, space: &Space) -> Result<WorkflowRun, AutomatorError> {
         let given = words.trim().trim_matches(['`', '"', '\'']);
@@ -144,6 +163,20 @@ impl Workflows {
             Statement::new(format!("SELECT {COLUMNS} FROM workflow_runs WHERE id = $1")).bind(id);
         let rows = self.jobs.database.query(statement).await?;
         rows.first().map(WorkflowRun::read).transpose()
+    }
+
+    /// Returns as much of a run as is needed to end it, even if the rest cannot be read.
+    pub(crate) async fn load_damaged_run(
+        &self,
+        id: &str,
+    ) -> Result<Option<WorkflowRun>, AutomatorError> {
+        let statement = Statement::new(
+            "SELECT name, client, workspace, session, depth, created_at, ended_at, revision \
+             FROM workflow_runs WHERE id = $1",
+        )
+        .bind(id);
+        let rows = self.jobs.database.query(statement).await?;
+        rows.first().map(|row| WorkflowRun::read_damaged(id, row)).transpose()
     }
 
     pub(crate) async fn load_rows(&self, run: &str) -> Result<Vec<StepRow>, AutomatorError> {
@@ -206,20 +239,15 @@ impl Workflows {
 
     /// Cancels a run. What runs is stopped. Returns false if it had ended.
     pub async fn cancel(&self, run: &WorkflowRun) -> Result<bool, AutomatorError> {
-        let now = Timestamp::now().as_microseconds();
+        let now = Timestamp::now();
         let cancel = Statement::new(
             "UPDATE workflow_runs SET state = 'cancelled', reason = '', ended_at = $2, next_look = NULL, \
              revision = revision + 1 WHERE id = $1 AND state IN ('running', 'blocked')",
         )
         .bind(run.id.as_str())
-        .bind(now)
+        .bind(now.as_microseconds())
         .expect_rows(1);
-        let steps = Statement::new(
-            "UPDATE workflow_steps SET state = 'cancelled', ended_at = $2 WHERE run = $1 \
-             AND state NOT IN ('done', 'failed', 'skipped', 'cancelled')",
-        )
-        .bind(run.id.as_str())
-        .bind(now);
+        let steps = build_steps_cancellation(&run.id, now);
         let [waiting, started] = Journal::build_cancellation_of_parent(&run.id);
         let batch = Batch::from(cancel).with(steps).with(waiting).with(started);
         match self.jobs.database.write(batch).await {
@@ -385,6 +413,16 @@ fn build_insert(run: &WorkflowRun, job: &str) -> Statement {
     .bind(run.session.as_ref().map_or("", SessionId::as_str))
     .bind(run.created_at.as_microseconds())
     .bind(job)
+}
+
+/// Returns the statement that ends the steps of a run that is over, where they have not ended.
+pub(crate) fn build_steps_cancellation(run: &str, now: Timestamp) -> Statement {
+    Statement::new(
+        "UPDATE workflow_steps SET state = 'cancelled', ended_at = $2 WHERE run = $1 \
+         AND state NOT IN ('done', 'failed', 'skipped', 'cancelled')",
+    )
+    .bind(run)
+    .bind(now.as_microseconds())
 }
 
 /// Reads the ids in the first column.

@@ -1,5 +1,7 @@
 //! Reads from the journal how the work of a step ended.
 
+use std::collections::BTreeSet;
+
 use lango_protocol::{CallStatus, EventBody, Outcome, OutcomeStatus, SessionId, TurnId};
 use lango_store::{Journal, StoreError};
 use lango_text::{ellipsize, truncate};
@@ -19,8 +21,11 @@ pub(crate) enum StepEnd {
     Failed(String),
     /// It was stopped before it had an effect, and can be done again.
     Interrupted,
-    /// It was cancelled.
-    Cancelled,
+    /// It was stopped from outside. `acted` is a tool whose call had ended before, and may have had an
+    /// effect.
+    Cancelled { acted: Option<String> },
+    /// It took longer than a turn may.
+    TimedOut { acted: Option<String> },
     /// It may have had an effect or not.
     Unknown(String),
 }
@@ -40,14 +45,24 @@ pub(crate) async fn read_step_end(
     turn: TurnId,
 ) -> Result<StepEnd, StoreError> {
     let (mut answer, mut outcome, mut call, mut unknown_tool) = (String::new(), None, None, None);
-    let mut is_call = false;
+    let (mut is_call, mut stopped_tool, mut acted) = (false, None, None);
+    // The calls that could have an effect. One that only reads is not among them.
+    let mut started = BTreeSet::new();
     for event in journal.read_turn_events(session, turn).await? {
         match event.body {
             EventBody::UserMessage { call, .. } => is_call = call.is_some(),
             EventBody::Message { text, answer: true } => answer = text,
-            EventBody::ToolResult { tool, status, output, report, .. } => {
-                if status == CallStatus::Unknown {
-                    unknown_tool = Some(tool.clone());
+            EventBody::ToolStarted { call } => drop(started.insert(call)),
+            EventBody::ToolResult { call: id, tool, status, output, report, .. } => {
+                match status {
+                    CallStatus::Unknown => unknown_tool = Some(tool.clone()),
+                    CallStatus::Cancelled if started.contains(&id) => {
+                        stopped_tool = Some(tool.clone());
+                    }
+                    CallStatus::Ok | CallStatus::Error if started.contains(&id) => {
+                        acted = Some(tool.clone());
+                    }
+                    _ => {}
                 }
                 let data = report.and_then(|report| report.data.clone());
                 call = Some(CallEnd { tool, status, output, data });
@@ -58,7 +73,7 @@ pub(crate) async fn read_step_end(
     }
     let Some(Outcome { status, work }) = outcome else {
         // It was withdrawn before it began.
-        return Ok(StepEnd::Cancelled);
+        return Ok(StepEnd::Cancelled { acted: None });
     };
     if work.calls_unknown > 0 || unknown_tool.is_some() {
         let tool = unknown_tool.unwrap_or_else(|| "a tool".to_owned());
@@ -67,13 +82,23 @@ pub(crate) async fn read_step_end(
         );
         return Ok(StepEnd::Unknown(reason));
     }
+    if let Some(tool) = stopped_tool {
+        let reason =
+            format!("it was stopped while {tool} ran, and whether it had its effect is not known");
+        return Ok(StepEnd::Unknown(reason));
+    }
+    let is_done = |call: &CallEnd| call.status == CallStatus::Ok;
     let reason = match status {
         OutcomeStatus::Done if is_call => return Ok(read_call_end(call)),
         OutcomeStatus::Done => return Ok(StepEnd::Done(Value::String(bound(&answer)))),
-        OutcomeStatus::Cancelled => return Ok(StepEnd::Cancelled),
+        // The call had ended when it was stopped.
+        OutcomeStatus::Cancelled if is_call && call.as_ref().is_some_and(is_done) => {
+            return Ok(read_call_end(call));
+        }
+        OutcomeStatus::Cancelled => return Ok(StepEnd::Cancelled { acted }),
+        OutcomeStatus::TimedOut => return Ok(StepEnd::TimedOut { acted }),
         OutcomeStatus::NeedsInput => format!("it asks a question: {answer}"),
         OutcomeStatus::Failed { reason, .. } | OutcomeStatus::Rejected { reason } => reason,
-        OutcomeStatus::TimedOut => "it took longer than a turn may".to_owned(),
     };
     Ok(StepEnd::Failed(ellipsize(&reason, MAX_REASON_BYTES)))
 }

@@ -2,7 +2,7 @@
 
 use lango_protocol::Timestamp;
 use lango_store::Row;
-use lango_text::{code_span, to_one_line};
+use lango_text::{code_span, make_visible, to_one_line};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -12,6 +12,12 @@ use crate::AutomatorError;
 
 /// Limits the characters of a reason or an output in a line.
 const MAX_LINE_CHARACTERS: usize = 160;
+/// Sets the width of a bar.
+const BAR_CHARACTERS: usize = 24;
+/// Limits the characters of the steps that run, beside a bar.
+const MAX_RUNNING_CHARACTERS: usize = 30;
+/// Limits the characters of a line about the progress of a run.
+const MAX_PROGRESS_CHARACTERS: usize = 200;
 
 /// A run as it is shown.
 #[derive(Debug, Clone, Serialize)]
@@ -123,6 +129,35 @@ impl WorkflowRunView {
     /// Tells whether it has ended.
     pub fn has_ended(&self) -> bool {
         matches!(self.state, "done" | "failed" | "cancelled")
+    }
+
+    /// Returns how many steps have ended, and how many there are.
+    fn count_ended(&self) -> (usize, usize) {
+        let steps = self.steps.iter().filter(|step| !step.is_item);
+        let is_ended =
+            |step: &&StepView| matches!(step.state, "done" | "failed" | "skipped" | "cancelled");
+        (steps.clone().filter(is_ended).count(), steps.count())
+    }
+
+    /// Renders a bar of how far it is, with the steps that run now.
+    pub fn render_bar(&self) -> String {
+        let (ended, all) = self.count_ended();
+        let full = ended * BAR_CHARACTERS / all.max(1);
+        let marks: String =
+            (0..BAR_CHARACTERS).map(|place| if place < full { '█' } else { '░' }).collect();
+        let running = self.steps.iter().filter(|step| step.state == "started");
+        let running: Vec<&str> = running.map(|step| step.step.as_str()).collect();
+        let running = to_one_line(&running.join(", "), MAX_RUNNING_CHARACTERS);
+        make_visible(&format!("{marks} {ended}/{all} steps  {running}"))
+    }
+
+    /// Describes how far a step is in one line, with how many steps have ended.
+    pub fn describe_progress(&self, step: &StepView) -> String {
+        let (ended, all) = self.count_ended();
+        let reason =
+            if step.reason.is_empty() { String::new() } else { format!(": {}", step.reason) };
+        let line = format!("[{ended}/{all}] {} is {}{reason}", step.step, step.state);
+        make_visible(&to_one_line(&line, MAX_PROGRESS_CHARACTERS))
     }
 
     /// Renders the steps as a list in Markdown.

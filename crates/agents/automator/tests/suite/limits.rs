@@ -1,6 +1,10 @@
-use lango_automator::{AutomatorError, AutomatorSettings, BackgroundTasks, NewJob, NewTask};
-use lango_protocol::Space;
-use lango_store::DatabaseLocation;
+use std::collections::{BTreeMap, BTreeSet};
+
+use lango_automator::{
+    AutomatorError, AutomatorSettings, BackgroundTasks, DueTime, LocalRunner, NewJob, NewTask,
+};
+use lango_protocol::{Space, Timestamp};
+use lango_store::{Batch, DatabaseLocation, Statement, WorkScope, WorkState};
 
 use crate::samples::{new_job, open, open_with, runs, scheduler, settings};
 
@@ -80,4 +84,90 @@ pub(crate) async fn what_cannot_be_scheduled_is_not_stored(location: DatabaseLoc
     let nowhere = NewJob { zone: Some("Mars/Base".to_owned()), ..new_job("every 10m", "look") };
     assert!(jobs.add(nowhere).await.is_err());
     assert!(jobs.list(None).await.unwrap().is_empty());
+}
+
+pub(crate) async fn what_is_old_is_removed(location: DatabaseLocation) {
+    let jobs = open(&location).await;
+    let database = lango_store::testing::open(&location).await;
+    let now = Timestamp::now();
+    let day = 86_400_000_000;
+    for (name, days) in [("old", 100), ("new", 0)] {
+        let at = now.as_microseconds() - days * day;
+        let service = Statement::new(
+            "INSERT INTO automation_services (id, kind, workspace, pid, host, start, seen_at) \
+             VALUES ($1, 'worker', '', 1, 'gone', 0, $2)",
+        );
+        let spend = Statement::new(
+            "INSERT INTO automation_spend (scope, model_calls, tokens, micro_dollars, changed_at) \
+             VALUES ($1, 1, 1, 1, $2)",
+        );
+        let batch = Batch::from(service.bind(name).bind(at)).with(spend.bind(name).bind(at));
+        database.write(batch).await.unwrap();
+    }
+    jobs.remove_old(now).await.unwrap();
+    for (table, column) in [("automation_services", "id"), ("automation_spend", "scope")] {
+        let left = Statement::new(format!("SELECT {column} FROM {table}"));
+        let left = database.query(left).await.unwrap();
+        let names: Vec<&str> = left.iter().map(|row| row.text(0).unwrap()).collect();
+        assert_eq!(names, ["new"], "{table}");
+    }
+}
+
+pub(crate) async fn a_task_for_an_agent_that_is_not_there_is_refused(location: DatabaseLocation) {
+    let jobs = open(&location).await;
+    let tasks = BackgroundTasks::new(jobs.clone());
+    let new = |agent: &str| NewTask {
+        task: "count".to_owned(),
+        agent: Some(agent.to_owned()),
+        space: Space::Owner,
+        session: None,
+    };
+    jobs.set_team(BTreeMap::new(), BTreeSet::from(["operator".to_owned()]));
+    let refused = tasks.submit(new("opreator")).await.unwrap_err();
+    assert!(refused.to_string().contains("there is no agent opreator"), "{refused}");
+    tasks.submit(new("operator")).await.unwrap();
+}
+
+pub(crate) async fn a_task_that_failed_is_done_anew_and_one_that_ended_is_removed(
+    location: DatabaseLocation,
+) {
+    let jobs = open(&location).await;
+    let tasks = BackgroundTasks::new(jobs.clone());
+    let session = Some("asking".parse().unwrap());
+    let task = "count the files".to_owned();
+    let first = NewTask { task, agent: None, space: Space::Owner, session };
+    let first = tasks.submit(first).await.unwrap();
+    assert!(tasks.retry(&first).await.is_err());
+    assert!(tasks.remove(&first).await.unwrap_err().to_string().contains("bg cancel"));
+    assert!(jobs.journal().start_work(&first, 10).await.unwrap());
+    let progress = tasks.show(&tasks.find(&first.id, &Space::Owner).await.unwrap()).await.unwrap();
+    assert!(progress.progress.unwrap().contains("is at work"));
+    assert!(tasks.list_ended(&Space::Owner, 10).await.unwrap().is_empty());
+    assert!(jobs.journal().end_work(&first.id, WorkState::Failed, "no").await.unwrap());
+    let ended = tasks.find(&first.id, &Space::Owner).await.unwrap();
+    let again = tasks.retry(&ended).await.unwrap();
+    assert_ne!((&again.id, again.turn), (&first.id, first.turn));
+    assert_eq!((&again.request, &again.reply_to), (&first.request, &first.reply_to));
+    assert_eq!(again.session.as_str(), again.id);
+    let due = WorkScope { workspace: None, includes_clients: false };
+    let due = jobs.journal().list_due_work(&due, Timestamp::now(), 10).await.unwrap();
+    assert_eq!(due.iter().map(|item| &item.id).collect::<Vec<_>>(), [&again.id]);
+    tasks.remove(&ended).await.unwrap();
+    assert!(tasks.remove(&ended).await.is_err());
+    let left = tasks.list(&Space::Owner, 10).await.unwrap();
+    assert_eq!(left.iter().map(|item| &item.id).collect::<Vec<_>>(), [&again.id]);
+}
+
+pub(crate) async fn a_user_is_told_who_runs_new_work(location: DatabaseLocation) {
+    let jobs = open(&location).await;
+    let told = async |due| jobs.describe_absence(due).await.unwrap().unwrap();
+    assert!(told(DueTime::Now).await.starts_with("Nothing runs it yet"));
+    jobs.set_local_runner(LocalRunner::Command);
+    assert!(told(DueTime::Now).await.starts_with("It runs while this command is open"));
+    // It ends before the time comes.
+    assert!(told(DueTime::Later).await.starts_with("Nothing runs it yet"));
+    jobs.set_local_runner(LocalRunner::Chat);
+    for due in [DueTime::Now, DueTime::Later] {
+        assert!(told(due).await.starts_with("It runs while this chat is open"));
+    }
 }

@@ -7,6 +7,7 @@ mod job_workflows;
 mod limits;
 mod nights;
 mod notifications;
+mod questions;
 mod samples;
 mod scheduling;
 mod spending;
@@ -20,6 +21,7 @@ lango_store::on_both_engines! {
     scheduling::a_run_that_has_not_ended_keeps_the_next_one_away,
     scheduling::a_clock_that_is_set_back_repeats_nothing,
     scheduling::a_paused_job_is_left_alone_until_it_is_resumed,
+    scheduling::a_removed_job_leaves_no_run_that_waits,
     scheduling::a_reminder_is_told_without_a_turn,
     scheduling::a_scheduler_acts_in_its_own_scope,
     limits::jobs_cannot_create_jobs_without_limit,
@@ -36,6 +38,11 @@ lango_store::on_both_engines! {
     spending::a_run_ends_at_its_budget,
     spending::tokens_and_cost_count,
     spending::a_day_has_a_budget_for_all_jobs_and_processes,
+    spending::tokens_of_a_call_that_ends_on_another_day_count,
+    limits::what_is_old_is_removed,
+    limits::a_task_for_an_agent_that_is_not_there_is_refused,
+    limits::a_user_is_told_who_runs_new_work,
+    limits::a_task_that_failed_is_done_anew_and_one_that_ended_is_removed,
     job_workflows::a_job_starts_its_workflow_once_and_keeps_it,
     job_workflows::a_workflow_that_is_not_there_is_refused,
     workflows::steps_run_as_parallel_as_the_graph_allows,
@@ -48,6 +55,11 @@ lango_store::on_both_engines! {
     workflows::an_agent_that_is_not_there_fails_its_step,
     workflows::a_cancelled_run_starts_nothing_more,
     workflows::a_step_that_takes_too_long_is_stopped,
+    workflows::a_step_that_was_stopped_within_its_effect_is_not_tried_again,
+    workflows::each_step_with_an_unknown_outcome_is_told,
     workflows::a_run_that_cannot_go_on_keeps_no_other_back,
+    questions::what_is_run_and_stored_is_what_the_question_showed,
+    questions::a_question_shows_the_workflows_of_its_own_owner,
+    questions::a_reminder_of_a_workflow_does_not_start_it,
     workflows::workflows_are_saved_by_owner,
 }

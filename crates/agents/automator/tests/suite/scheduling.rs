@@ -144,6 +144,23 @@ pub(crate) async fn a_paused_job_is_left_alone_until_it_is_resumed(location: Dat
     assert_eq!(runs(&jobs, &job.id).await[0].state, WorkState::Cancelled);
 }
 
+pub(crate) async fn a_removed_job_leaves_no_run_that_waits(location: DatabaseLocation) {
+    let jobs = open(&location).await;
+    let queueing = NewJob { overlap: Some(Overlap::Queue), ..new_job("every 10m", "queue") };
+    let job = jobs.add(queueing).await.unwrap();
+    let first = job.next_due.unwrap();
+    for occurrence in 0..60 {
+        scheduler(&jobs).fire_due(after(first, occurrence * 600)).await.unwrap();
+    }
+    let started = runs(&jobs, &job.id).await.remove(0);
+    assert!(jobs.journal().start_work(&started, 10).await.unwrap());
+    jobs.remove(&job).await.unwrap();
+    let runs = runs(&jobs, &job.id).await;
+    let count = |state| runs.iter().filter(|run| run.state == state).count();
+    assert_eq!((count(WorkState::Started), count(WorkState::Cancelled)), (1, 59));
+    assert!(!runs[0].is_cancelled, "{:?}", runs[0]);
+}
+
 pub(crate) async fn a_reminder_is_told_without_a_turn(location: DatabaseLocation) {
     let jobs = open(&location).await;
     let reminder = NewJob { action: JobAction::Remind, ..new_job("every two hours", "stretch") };

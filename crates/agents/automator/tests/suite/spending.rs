@@ -87,3 +87,16 @@ pub(crate) async fn a_day_has_a_budget_for_all_jobs_and_processes(location: Data
     let spent = jobs.find_spending_today(&lango_protocol::Space::Owner).await.unwrap();
     assert_eq!(spent.model_calls, 5);
 }
+
+pub(crate) async fn tokens_of_a_call_that_ends_on_another_day_count(location: DatabaseLocation) {
+    let tokens = SpendLimits { tokens: Some(100), ..SpendLimits::default() };
+    let limited = AutomatorSettings { day_budget: tokens, ..settings() };
+    let jobs = open_with(&location, limited).await;
+    let session = &begin(&jobs, new_job("in 40 minutes", "look")).await;
+    // It was granted yesterday, so that nothing was counted today when it ends.
+    let usage = &Usage { input: 60, output: 60, ..Usage::default() };
+    jobs.note(SpentCall { session, provider: "p", model: "m", usage }).await.unwrap();
+    let spent = jobs.find_spending_today(&lango_protocol::Space::Owner).await.unwrap();
+    assert_eq!((spent.model_calls, spent.tokens), (0, 120));
+    assert!(matches!(ask(&jobs, session, 0).await, SpendDecision::Refused(_)));
+}

@@ -13,7 +13,7 @@ use lango_store::{DatabaseLocation, Statement, WorkFilter, WorkItem, WorkScope, 
 use serde_json::{Map, Value, json};
 
 use crate::samples::{after, open};
-use crate::turns::{CallResult, write_call, write_message};
+use crate::turns::{CallResult, write_call, write_message, write_stopped_message};
 
 struct World {
     jobs: JobBook,
@@ -370,6 +370,76 @@ pub(crate) async fn a_step_that_takes_too_long_is_stopped(location: DatabaseLoca
     assert_eq!((view.state, view.reason.as_str()), ("failed", "a: it took longer than 300 s"));
 }
 
+pub(crate) async fn a_step_that_was_stopped_within_its_effect_is_not_tried_again(
+    location: DatabaseLocation,
+) {
+    let world = World::open(&location).await;
+    let text = "
+name: slow
+steps:
+  - { id: send, tool: fs_append, arguments: { path: a }, timeout: 5m, retry: { attempts: 3 } }
+  - { id: tell, task: Tell it, timeout: 5m, retry: { attempts: 3 }, on_failure: continue }
+";
+    let run = world.start(text, json!({})).await;
+    world.advance().await;
+    let journal = world.jobs.journal();
+    // Stopped in time before the call began: it is tried again.
+    for (attempt, seconds) in [(CallResult::StoppedBefore, 1000), (CallResult::StoppedWithin, 3000)]
+    {
+        let work = world.open_work().await;
+        let item = work.iter().find(|item| item.id.contains(".send")).unwrap();
+        assert!(journal.start_work(item, 100).await.unwrap());
+        let late = after(Timestamp::now(), seconds);
+        world.engine().advance_due(late).await.unwrap();
+        write_call(journal, item, &attempt).await;
+        journal.end_work(&item.id, WorkState::Cancelled, "").await.unwrap();
+        world.engine().advance_due(late).await.unwrap();
+        world.engine().advance_due(after(late, 60)).await.unwrap();
+    }
+    assert!(!ids(&world.open_work().await).iter().any(|id| id.starts_with("send")));
+    let view = world.view(&run).await;
+    assert_eq!((view.state, view.steps[0].state), ("blocked", "unknown"), "{view:?}");
+    assert_eq!(view.steps[0].attempts, 2, "{view:?}");
+    assert!(view.steps[0].reason.contains("longer than 300 s"), "{view:?}");
+    // An agent that had an effect before it was stopped is not tried again either.
+    let item = world.open_work().await.remove(0);
+    assert!(journal.start_work(&item, 100).await.unwrap());
+    let late = after(Timestamp::now(), 5000);
+    world.engine().advance_due(late).await.unwrap();
+    write_stopped_message(journal, &item).await;
+    journal.end_work(&item.id, WorkState::Cancelled, "").await.unwrap();
+    world.engine().advance_due(late).await.unwrap();
+    world.workflows.approve(&run, "send", "me", Value::Null).await.unwrap();
+    world.engine().advance_due(after(late, 600)).await.unwrap();
+    assert!(world.open_work().await.is_empty());
+    let view = world.view(&run).await;
+    assert_eq!((view.steps[1].state, view.steps[1].attempts), ("failed", 1), "{view:?}");
+    assert!(view.steps[1].reason.contains("fs_append had run"), "{view:?}");
+}
+
+pub(crate) async fn each_step_with_an_unknown_outcome_is_told(location: DatabaseLocation) {
+    let world = World::open(&location).await;
+    let text = "
+name: two
+steps:
+  - { id: one, tool: fs_append, arguments: { path: a } }
+  - { id: two, tool: fs_append, arguments: { path: b } }
+";
+    let run = world.start(text, json!({})).await;
+    world.advance().await;
+    let mut told = Vec::new();
+    for item in world.open_work().await {
+        world.run_work(&item, &CallResult::Unknown).await;
+        told.extend(world.advance().await);
+        // Nothing is told twice.
+        assert!(world.advance().await.is_empty());
+    }
+    let named = ["at one:", "at two:"].map(|name| told[0].result.contains(name));
+    assert_eq!((told.len(), named), (2, [true, false]), "{told:?}");
+    assert!(told[1].result.contains("at two:"), "{told:?}");
+    assert_eq!(world.view(&run).await.state, "blocked");
+}
+
 pub(crate) async fn a_run_that_cannot_go_on_keeps_no_other_back(location: DatabaseLocation) {
     let world = World::open(&location).await;
     let broken = world.start(DIAMOND, json!({ "word": "hi" })).await;
@@ -377,9 +447,23 @@ pub(crate) async fn a_run_that_cannot_go_on_keeps_no_other_back(location: Databa
     let database = lango_store::testing::open(&location).await;
     let damage = Statement::new("UPDATE workflow_runs SET definition = 'name: x' WHERE id = $1");
     database.write(damage.bind(broken.id.as_str()).into()).await.unwrap();
+    // Not even its inputs can be read.
+    let unreadable = world.start(DIAMOND, json!({ "word": "hi" })).await;
+    let damage = Statement::new("UPDATE workflow_runs SET inputs = '{' WHERE id = $1");
+    database.write(damage.bind(unreadable.id.as_str()).into()).await.unwrap();
+    let told = world.advance().await;
+    // Those who asked are told, in this process or another.
+    let undelivered = world.jobs.journal().list_undelivered_work(&Space::Owner, 10).await.unwrap();
+    for run in [&broken, &unreadable] {
+        for items in [&told, &undelivered] {
+            let item = items.iter().find(|item| item.id == run.id).unwrap();
+            assert!(item.result.contains("it cannot go on"), "{item:?}");
+            assert_eq!((item.state, item.title.as_str()), (WorkState::Failed, "diamond"));
+        }
+    }
     world.answer_all("ok").await;
     let view = world.view(&broken).await;
-    assert_eq!(view.state, "failed");
+    assert_eq!((view.state, view.steps[0].state), ("failed", "cancelled"));
     assert!(view.reason.contains("it cannot go on"), "{view:?}");
     assert_eq!(world.view(&whole).await.state, "done");
 }

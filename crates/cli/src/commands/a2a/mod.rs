@@ -12,10 +12,10 @@ use lango_protocol::AgentName;
 use lango_text::make_visible;
 use serde::Serialize;
 
-use super::table::render_table;
 use super::{CommandContext, ask_or_advise};
 use crate::failure::{ExitStatus, Failure};
 use lango_arguments::A2aCommand;
+use lango_terminal::render_table;
 
 /// Names the list of remote agents in the configuration.
 const REMOTE_AGENTS_KEY: &str = "a2a.remoteAgents";

@@ -1,7 +1,7 @@
 //! Checks the work that runs by itself: whether a process runs it, and whether notifications arrive.
 
 use lango_app::Stores;
-use lango_automator::{DeliveryState, JobBook, JobState};
+use lango_automator::{DeliveryState, DueTime, JobBook, JobState};
 use lango_notification::DesktopChannel;
 use lango_protocol::Space;
 
@@ -34,7 +34,7 @@ async fn examine_jobs(jobs: &JobBook) -> Option<DoctorCheck> {
         return None;
     }
     let count = lango_text::plural(active, "active job", "active jobs");
-    match jobs.describe_absence().await {
+    match jobs.describe_absence(DueTime::Later).await {
         Ok(None) => Some(build_check(what, Ok(count))),
         Ok(Some(notice)) => {
             let detail = format!("{count}. {notice}, or as a service: lango daemon install");

@@ -5,7 +5,7 @@ use lango_eval::calls::{
 };
 use lango_text::to_one_line;
 
-use crate::commands::table::render_table;
+use lango_terminal::render_table;
 
 /// Lists the levels that are shown first, in this order.
 const LEVELS: [&str; 3] = ["plain", "indirect", "hard"];

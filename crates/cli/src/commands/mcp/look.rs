@@ -5,9 +5,9 @@ use lango_mcp::client::{ConfigSource, EntryState, Server, ToolState, is_signed_i
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::super::table::render_table;
 use super::super::{CommandContext, Printer};
 use crate::failure::Failure;
+use lango_terminal::render_table;
 
 #[derive(Serialize)]
 struct ServerView {

@@ -136,3 +136,71 @@ pub(crate) async fn a_result_is_delivered_once(fixture: Fixture) {
     assert!(!journal.mark_work_delivered("a").await.unwrap());
     assert!(journal.list_undelivered_work(&Space::Owner, 10).await.unwrap().is_empty());
 }
+
+pub(crate) async fn a_workspace_has_no_more_work_than_its_limit_however_many_start(
+    fixture: Fixture,
+) {
+    let (_, database) = fixture.both().await;
+    // Each has connections of its own, as processes have.
+    let mut journals = Vec::new();
+    for _ in 0..4 {
+        journals.push(fixture.journal().await);
+    }
+    for round in 0..6 {
+        let workspace = format!("/w{round}");
+        let mut attempts = Vec::new();
+        for number in 0..16 {
+            let work = item(&format!("r{round}-{number}"), &workspace);
+            write(&database, &work).await.unwrap();
+            attempts.push((journals[number % 4].clone(), work));
+        }
+        let attempts = attempts.into_iter().map(|(journal, work)| {
+            tokio::spawn(async move { journal.start_work(&work, 3).await.unwrap() })
+        });
+        let mut started = 0;
+        for attempt in attempts.collect::<Vec<_>>() {
+            started += usize::from(attempt.await.unwrap());
+        }
+        assert_eq!(started, 3, "round {round}");
+    }
+}
+
+pub(crate) async fn the_work_of_one_owner_keeps_that_of_no_other_back(fixture: Fixture) {
+    let (journal, database) = fixture.both().await;
+    let client = Space::Client("wiki".parse().unwrap());
+    let theirs = |id: String| WorkItem { space: client.clone(), ..item(&id, "/w") };
+    for number in 0..70 {
+        write(&database, &theirs(format!("theirs-{number:02}"))).await.unwrap();
+    }
+    let own = item("own", "/w");
+    write(&database, &own).await.unwrap();
+    let due = journal.list_due_work(&everywhere(), Timestamp::now(), 64).await.unwrap();
+    assert_eq!(due.len(), 65);
+    assert!(due.iter().any(|item| item.id == "own"));
+    // Nor does what they have started, whether or not it ever ends.
+    for work in &due[..2] {
+        assert!(journal.start_work(work, 2).await.unwrap());
+    }
+    assert!(!journal.start_work(&due[2], 2).await.unwrap());
+    assert!(journal.start_work(&own, 2).await.unwrap());
+}
+
+pub(crate) async fn cancelled_work_is_found_however_much_is_open(fixture: Fixture) {
+    let (journal, database) = fixture.both().await;
+    let asked = item("asked", "/w");
+    write(&database, &asked).await.unwrap();
+    assert!(journal.start_work(&asked, 10).await.unwrap());
+    let later = Timestamp::now().plus(std::time::Duration::from_hours(1));
+    for number in 0..100 {
+        let newer = WorkItem { due_at: later, ..item(&format!("newer-{number}"), "/w") };
+        write(&database, &newer).await.unwrap();
+    }
+    assert!(journal.list_cancelled_work(&everywhere()).await.unwrap().is_empty());
+    assert!(journal.cancel_work("asked").await.unwrap());
+    let found = journal.list_cancelled_work(&everywhere()).await.unwrap();
+    assert_eq!(found.iter().map(|item| item.id.as_str()).collect::<Vec<_>>(), ["asked"]);
+    let other_place = WorkScope { workspace: Some("/other".to_owned()), includes_clients: true };
+    assert!(journal.list_cancelled_work(&other_place).await.unwrap().is_empty());
+    assert!(journal.end_work("asked", WorkState::Cancelled, "").await.unwrap());
+    assert!(journal.list_cancelled_work(&everywhere()).await.unwrap().is_empty());
+}

@@ -10,13 +10,13 @@ const MIN_COLUMN_WIDTH: usize = 24;
 
 /// Renders rows with aligned columns; the last column is not padded. A cell is one line, so that no
 /// text can pass for a row.
-pub(super) fn render_table(header: &[&str], rows: &[Vec<String>]) -> String {
+pub fn render_table(header: &[&str], rows: &[Vec<String>]) -> String {
     render_rows(header, rows, usize::MAX)
 }
 
 /// Does the same as [`render_table`], and wraps the last column between words, so that a line has at
 /// most 80 characters. The rest of a cell is indented below its beginning.
-pub(super) fn render_wrapped_table(header: &[&str], rows: &[Vec<String>]) -> String {
+pub fn render_wrapped_table(header: &[&str], rows: &[Vec<String>]) -> String {
     render_rows(header, rows, MAX_LINE_WIDTH)
 }
 
