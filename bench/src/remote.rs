@@ -122,6 +122,7 @@ pub(crate) async fn work(kind: &str, model: &str, agent: &str) -> Result<()> {
         advisor: None,
         spend_guard: None,
         scrubber: Scrubber::default(),
+        key_store: None,
         settings: Settings::default(),
         workspace: String::new(),
         remote_agents,

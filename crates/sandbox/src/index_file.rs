@@ -21,8 +21,8 @@ pub(crate) fn is_harmless_index(path: &Path, object_bytes: usize) -> bool {
 
 /// Tells whether an index has an entry that is a repository of its own. Git looks into that one with
 /// its configuration. Of what is no index that can be read, nothing is known, so that it is true. The
-/// same holds for an index that stands for others: one that names a shared index, which may lie
-/// elsewhere, and a sparse one, whose directories have entries of their own.
+/// same holds for an index that stands for others: one that names a shared index, which may be
+/// another file, and a sparse one, whose directories have entries of their own.
 pub(crate) fn has_submodules(path: &Path, object_bytes: usize) -> bool {
     let is_plain = |mode: u32, _: &[u8]| mode & 0o170_000 != 0o160_000;
     let has_none = |bytes: &[u8]| {

@@ -85,8 +85,8 @@ impl Understanding<'_> {
     }
 }
 
-/// Asks for the value of a setting that has one word and would get several that nobody quoted: they are more
-/// of the request than its value.
+/// Asks for the value of a setting that has one word and would get several without quotation marks: they are
+/// more of the request than its value.
 fn find_long_value(call: &PlannedCall, request: &RequestWords<'_>) -> Option<String> {
     let text = |name: &str| call.arguments.get(name).and_then(Argument::as_text);
     let (path, old, new) = (text("path")?, text("old_text")?, text("new_text")?);
