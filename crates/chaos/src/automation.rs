@@ -30,6 +30,9 @@ const END_TIMEOUT: Duration = Duration::from_mins(4);
 /// Milliseconds between faults, and between new work.
 const PACE: std::ops::Range<u64> = 700..3500;
 
+/// Lets a command take a moment, so that it is often under way when its worker ends.
+const TAKES_TIME: &str = "sleep 0.5; ";
+
 /// A command that the sandbox could not begin had no effect, and is made again.
 const RETRY: &str = "    retry: { attempts: 3, backoff: 2s }\n";
 
@@ -37,12 +40,12 @@ const RETRY: &str = "    retry: { attempts: 3, backoff: 2s }\n";
 fn write_workflow(name: &str) -> String {
     let step = |id: &str, rest: &str| {
         format!(
-            "  - id: {id}\n    tool: exec_shell\n{RETRY}{rest}    arguments: {{ command: 'echo {name}{id} >> effects' }}\n"
+            "  - id: {id}\n    tool: exec_shell\n{RETRY}{rest}    arguments: {{ command: '{TAKES_TIME}echo {name}{id} >> effects' }}\n"
         )
     };
     let each = format!(
         "  - id: each\n    needs: last\n    for_each: [x, y]\n    tool: exec_shell\n{RETRY}    arguments: \
-         {{ command: 'echo {name}each{{{{ item }}}} >> effects' }}\n"
+         {{ command: '{TAKES_TIME}echo {name}each{{{{ item }}}} >> effects' }}\n"
     );
     let last = step("last", "    needs: [one, two]\n");
     format!("name: {name}end\nsteps:\n{}{}{last}{each}", step("one", ""), step("two", ""))
@@ -84,7 +87,7 @@ impl Requests {
             ("background tasks", tasks, share / 2),
             ("runs of workflows", runs, share / 2),
             ("kills", kills, seconds / 20),
-            ("kills while work ran", busy_kills, seconds / 120),
+            ("kills while work ran", busy_kills, (kills / 3).max(1)),
             ("effects", effects, sure),
         ];
         let too_few = counts.into_iter().filter(|(_, count, least)| count < least);
@@ -110,7 +113,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<(String, bool)> {
     let jobs = (0..JOB_COUNT).map(|number| format!("job-{number}-"));
     let shots = numbers.clone().map(|number| format!("shot-{number:04}-"));
     let tasks = numbers.map(|number| format!("task-{number:04}-"));
-    let script = write_script_for(jobs.chain(shots).chain(tasks));
+    let script = write_script_for(jobs.chain(shots).chain(tasks), TAKES_TIME);
     let stage = Stage::open(arguments, &script, ProcessRole::Worker).await?;
     let database = Database::open(&stage.location).await?;
     let journal = Journal::open(database.clone()).await?;

@@ -13,12 +13,30 @@ use crate::stage::Stage;
 /// Longer than a lease, so that another process takes over meanwhile.
 const LONG_PAUSE: Duration = Duration::from_secs(35);
 
+/// How often it is looked for work before a worker is killed, and how far apart.
+const WORK_CHECK_COUNT: u32 = 30;
+const WORK_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+
 /// Tells whether work has started and not ended.
 async fn runs_work(journal: Option<&Journal>) -> bool {
     let Some(journal) = journal else { return false };
     let filter = WorkFilter { is_open: true, ..WorkFilter::default() };
     let open = journal.list_work(filter, 1000).await.unwrap_or_default();
     open.iter().any(|item| item.state == WorkState::Started)
+}
+
+/// Waits for a moment in which work runs, if it comes soon. Returns whether it did.
+async fn wait_for_work(journal: Option<&Journal>) -> bool {
+    for _ in 0..WORK_CHECK_COUNT {
+        if runs_work(journal).await {
+            return true;
+        }
+        if journal.is_none() {
+            return false;
+        }
+        tokio::time::sleep(WORK_CHECK_INTERVAL).await;
+    }
+    false
 }
 
 /// How many faults there were, by kind.
@@ -63,7 +81,7 @@ pub(crate) async fn cause(
         match (random.below(kinds), &stage.proxy) {
             (0..=3, _) => {
                 counts.kills += 1;
-                counts.busy_kills += u32::from(runs_work(journal.as_ref()).await);
+                counts.busy_kills += u32::from(wait_for_work(journal.as_ref()).await);
                 stage.fleet.kill(index).await;
                 tokio::time::sleep(random.milliseconds(0..600)).await;
                 stage.fleet.start(index).await?;

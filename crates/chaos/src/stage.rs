@@ -102,11 +102,11 @@ pub(crate) fn request_name(lane: usize, number: usize) -> String {
 /// Writes what the model says: each request is carried out by one command that leaves one line.
 pub(crate) fn write_script() -> String {
     let lanes = (0..LANES).flat_map(|lane| (0..REQUESTS_IN_LANE).map(move |number| (lane, number)));
-    write_script_for(lanes.map(|(lane, number)| request_name(lane, number)))
+    write_script_for(lanes.map(|(lane, number)| request_name(lane, number)), "")
 }
 
-/// Writes what the model says to tasks of these names: each leaves one line.
-pub(crate) fn write_script_for(names: impl Iterator<Item = String>) -> String {
+/// Writes what the model says to tasks of these names: each leaves one line, after what `first` does.
+pub(crate) fn write_script_for(names: impl Iterator<Item = String>, first: &str) -> String {
     let mut script = String::new();
     for name in names {
         script += &format!(
@@ -114,7 +114,7 @@ pub(crate) fn write_script_for(names: impl Iterator<Item = String>) -> String {
                  [{{ name = \"transfer_to_agent\", arguments = {{ agent_name = \"operator\", task = \
                  \"Do it.\" }} }}]\n\
                  [[reply]]\nagent = \"operator\"\nuser = \"{name}\"\nresults = 0\ncall = [{{ name = \
-                 \"exec_shell\", arguments = {{ command = \"echo {name} >> effects\" }} }}]\n"
+                 \"exec_shell\", arguments = {{ command = \"{first}echo {name} >> effects\" }} }}]\n"
         );
     }
     script + "[[reply]]\nsay = \"Done.\"\n"
