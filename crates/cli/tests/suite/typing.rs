@@ -11,8 +11,9 @@ use crate::invocation::{CommandOutput, Running, TEST_TIMEOUT};
 /// The terminal is told to mark pastes when a line is awaited: from then on, keys count.
 const READY: &str = "\u{1b}[?2004h";
 
-/// Keeps keys apart that are not pasted. Shorter, and they would count as arriving at once.
-const KEY_INTERVAL: Duration = Duration::from_millis(25);
+/// Keeps keys apart that are not pasted. Shorter, and they would count as arriving at once where the machine is
+/// busy.
+const KEY_INTERVAL: Duration = Duration::from_millis(80);
 
 /// What a terminal shows so far.
 #[derive(Debug, Clone, Default)]
