@@ -80,7 +80,7 @@ impl Requests {
         let busy_kills = usize::try_from(caused.busy_kills).unwrap_or(0);
         // A call whose outcome is not known may have had no effect.
         let sure = (findings.occurrences + shots + tasks + STEPS.len() * runs)
-            .saturating_sub(STEPS.len() * findings.unknown + JOB_COUNT);
+            .saturating_sub(STEPS.len() * findings.unknown + findings.not_begun + JOB_COUNT);
         let counts = [
             ("occurrences", findings.occurrences, JOB_COUNT * rounds),
             ("jobs that happen once", shots, share),
@@ -100,6 +100,8 @@ impl Requests {
 struct Findings {
     occurrences: usize,
     unknown: usize,
+    /// Calls of which the model was told that they had not begun, and which it did not make again.
+    not_begun: usize,
     missed: BTreeSet<String>,
     lost: BTreeSet<String>,
     given_up: BTreeSet<String>,
@@ -142,7 +144,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<(String, bool)> {
     let mut text = format!(
         "{engine}, {} workers, {} s, seed {}: {caused}\n{:>6}  occurrences of {JOB_COUNT} jobs\n{:>6}  jobs that \
          happen once\n{:>6}  background tasks\n{:>6}  runs of workflows\n{:>6}  effects\n{:>6}  calls reported as \
-         unknown\n",
+         unknown\n{:>6}  calls reported as not begun\n",
         arguments.servers,
         arguments.seconds,
         arguments.seed,
@@ -152,6 +154,7 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<(String, bool)> {
         requests.runs.len(),
         effects.len(),
         findings.unknown,
+        findings.not_begun,
     );
     let too_few = requests.find_too_few(arguments.seconds, &caused, &findings, effects.len());
     let mut is_clean = true;
@@ -323,15 +326,21 @@ impl Findings {
                 self.given_up.insert(format!("{name} {} {}", item.state, item.result));
             }
         }
-        let (mut is_reported, mut is_unknown) = (false, false);
+        let (mut is_reported, mut is_unknown, mut is_not_begun) = (false, false, false);
+        let mut others = String::new();
         for event in journal.read_turn_events(&item.session, item.turn).await? {
-            if let EventBody::ToolResult { status, .. } = event.body {
+            if let EventBody::ToolResult { status, output, .. } = event.body {
                 is_reported |= status == CallStatus::Ok;
                 is_unknown |= status == CallStatus::Unknown;
+                // The scripted model does not make it again, as it was told to.
+                is_not_begun |= status == CallStatus::Cancelled;
+                write!(others, " {status:?}: {output}")?;
             }
         }
-        if item.state == WorkState::Done && !is_reported && !is_unknown {
-            self.given_up.insert(format!("{name} is done without its call"));
+        let is_missing = item.state == WorkState::Done && !is_reported && !is_unknown;
+        self.not_begun += usize::from(is_missing && is_not_begun);
+        if is_missing && !is_not_begun {
+            self.given_up.insert(format!("{name} is done without its call:{others}"));
         }
         self.unknown += usize::from(is_unknown);
         Ok((is_reported, is_unknown))
