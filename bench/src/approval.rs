@@ -13,13 +13,15 @@ const RULES: usize = 100;
 /// Checks in one measurement.
 const CHECKS: u32 = 2000;
 
-/// Commands as agents write them, the last one of several kilobytes.
-fn commands() -> Vec<String> {
-    vec![
-        "ls -la".to_owned(),
-        "cargo test --workspace -- --nocapture 2>&1 | tail -50".to_owned(),
-        "cd src && grep -rn 'fn main' . | xargs -n1 echo; env A=1 sh -c 'wc -l *.rs'".to_owned(),
-        format!("printf '%s' '{}' | sort | uniq -c", "x".repeat(4000)),
+/// Commands as agents write them, the last one of several kilobytes, and whether they are asked about.
+fn commands() -> [(String, bool); 4] {
+    let piped = "cd src && grep -rn 'fn main' . | xargs -n1 echo; env A=1 sh -c 'wc -l *.rs'";
+    [
+        // It only reads.
+        ("ls -la".to_owned(), false),
+        ("cargo test --workspace -- --nocapture 2>&1 | tail -50".to_owned(), true),
+        (piped.to_owned(), true),
+        (format!("printf '%s' '{}' | sort | tee sorted", "x".repeat(4000)), true),
     ]
 }
 
@@ -42,10 +44,11 @@ pub(crate) fn measure() -> Result<()> {
         Ok(decide_call(ApprovalPolicy::AskDangerous, true, &rules, &case))
     };
     let mut table = figures::Table::default();
-    for command in commands() {
+    for (command, is_asked_about) in commands() {
         let arguments = serde_json::json!({ "command": command }).to_string();
         // The first one looks at the machine.
-        ensure!(matches!(check(&arguments)?, Verdict::Ask { .. }), "a rule allows {command:?}");
+        let is_asked = matches!(check(&arguments)?, Verdict::Ask { .. });
+        ensure!(is_asked == is_asked_about, "{command:?} is asked about: {is_asked}");
         let mut taken = Vec::with_capacity(REPEATS);
         for _ in 0..REPEATS {
             let before = crate::worker::cpu();
