@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
@@ -18,6 +19,7 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpError, StreamableHttpPostResponse,
 };
 use sse_stream::Sse;
+use tokio::sync::watch;
 use url::Url;
 
 use super::conduct::MAX_MESSAGE_BYTES;
@@ -28,6 +30,10 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 /// Limits the redirects within one origin that are followed.
 const MAX_REDIRECT_COUNT: usize = 3;
+
+/// Limits how long the first request of a session waits for the stream of events. A server may begin it
+/// with its first event.
+const STREAM_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The reason why a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +75,8 @@ pub(crate) fn guard_for(url: &Url, rules: &Rules) -> Result<Guard, EgressError> 
 pub(crate) struct GuardedHttp {
     client: reqwest::Client,
     guard: Guard,
+    /// True once the server has answered the request for its stream of events, or took too long.
+    stream_answered: Arc<watch::Sender<bool>>,
 }
 
 impl GuardedHttp {
@@ -76,7 +84,17 @@ impl GuardedHttp {
         let client = HttpClientBuilder::guarded(guard.clone())
             .build()
             .map_err(|error| HttpError::Broken(error.to_string()))?;
-        Ok(Self { client, guard })
+        Ok(Self { client, guard, stream_answered: Arc::new(watch::Sender::new(false)) })
+    }
+
+    /// Waits until the stream of events is there, or refused: what a server asks during a call comes
+    /// over it, and is lost before.
+    async fn wait_for_stream(&self) {
+        let mut answered = self.stream_answered.subscribe();
+        // The sender lives as long as this.
+        let _ = tokio::time::timeout(STREAM_TIMEOUT, answered.wait_for(|known| *known)).await;
+        // A server that takes longer is not waited for again.
+        self.stream_answered.send_replace(true);
     }
 
     /// Sends a request and follows redirects within its origin that keep method and body.
@@ -159,10 +177,13 @@ impl StreamableHttpClient for GuardedHttp {
         custom: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, HttpFailure> {
         let has_session = session.is_some();
+        let wants_answer = matches!(message, JsonRpcMessage::Request(_));
+        if has_session && wants_answer {
+            self.wait_for_stream().await;
+        }
         let mut headers = headers(session.as_deref(), token.as_deref(), custom)?;
         headers.push((CONTENT_TYPE, HeaderValue::from_static(JSON)));
         let body = serde_json::to_vec(&message)?;
-        let wants_answer = matches!(message, JsonRpcMessage::Request(_));
         let response = self.send(Method::POST, &uri, &headers, Some(body)).await?;
         let status = response.status();
         challenge(&response)?;
@@ -222,7 +243,9 @@ impl StreamableHttpClient for GuardedHttp {
         if let Some(last) = last_event.and_then(|last| HeaderValue::from_str(&last).ok()) {
             headers.push((HeaderName::from_static(LAST_EVENT), last));
         }
-        let response = self.send(Method::GET, &uri, &headers, None).await?;
+        let answered = self.send(Method::GET, &uri, &headers, None).await;
+        self.stream_answered.send_replace(true);
+        let response = answered?;
         challenge(&response)?;
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
