@@ -11,6 +11,9 @@ use crate::repositories::is_git_directory;
 /// Limits how many entries of a repository get a stamp.
 const MAX_STAMP_COUNT: usize = 20_000;
 
+/// Git itself writes this one when it packs, and reads it for no program.
+const LIST_OF_REFERENCES: &str = "info/refs";
+
 /// Identifies the state of an entry of a directory. The kernel sets the time with every change, and no
 /// program can choose it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +64,8 @@ fn add_stamps(mut waiting: Vec<PathBuf>, stamps: &mut BTreeMap<PathBuf, EntrySta
             // What cannot be listed has no entries that git reads.
             let entries = fs::read_dir(&path).into_iter().flatten().flatten();
             waiting.extend(entries.map(|entry| entry.path()));
+        } else if !path.ends_with(LIST_OF_REFERENCES) {
+            stamps.insert(path, stamp);
         }
-        stamps.insert(path, stamp);
     }
 }

@@ -164,7 +164,7 @@ async fn a_deep_repository_can_be_used_and_stays_the_users() {
         let command = format!(
             "cd {DEEP} && echo two > file && \
              git -c user.name=x -c user.email=x@example.org commit -qam two && \
-             git checkout -qb side && git status"
+             git checkout -qb side && git status && git gc -q && git update-server-info"
         );
         assert_eq!(run_planting(&workspace, &command).await, [], "{level}");
         assert!(git_finds_repository(&workspace, DEEP), "{level}");
